@@ -103,6 +103,10 @@ def _print_run(console: Terminal, run: RecordedRun) -> None:
         f", best dev score {_score(run.score)} at step {run.score_step:,}" if run.score is not None and run.score_step is not None else ""
     )
     console.say(f"{run.steps:,} steps{best}")
+    for point in run.curve:
+        if "trained_parameters" in point:
+            of_part = f" of {point['part']}" if point["part"] else ""
+            console.say(f"{point['trained_parameters']:,} of {point['parameters']:,} parameters{of_part} trained")
     console.say(f"In {run.folder}")
     for title, values in (("setting", run.settings), ("package", run.versions), ("file", run.hashes)):
         _print_values(console, title, values)
@@ -161,6 +165,7 @@ def _print_curve(console: Terminal, rows: Rows, names: list[str]) -> None:
 
     from kgqa.cli.printable import printable
 
+    rows = [row for row in rows if any("loss" in point or "score" in point for point in row[1])]
     if not rows:
         return
     interval = -(-len(rows) // POINTS)

@@ -55,6 +55,9 @@ def train(
     runs: Annotated[
         str | None, Option(help="Record of runs: a folder, a file, or a database address; by default KGQA_RUNS, or the folder above --out.")
     ] = None,
+    track: Annotated[
+        str | None, Option(help="Experiment tracker that also gets settings and curves: tensorboard, mlflow, trackio or wandb.")
+    ] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the readers and exit.")] = False,
@@ -69,7 +72,7 @@ def train(
     with ConsoleProgress(console) as progress:
         result = kgqa.train(
             reader, dataset, out=out, seed=seed, max_steps=max_steps, epochs=epochs, encoder=encoder, device=device, precision=precision,
-            start_from=start_from, runs=runs, format=from_, paragraphs=paragraphs, progress=progress,
+            start_from=start_from, runs=runs, track=track, format=from_, paragraphs=paragraphs, progress=progress,
         )  # fmt: skip
     if is_first_process():
         _print(console, result, format_options={"--from": from_, "--paragraphs": paragraphs})
@@ -89,6 +92,8 @@ def _print(console: Terminal, result: Trained, *, format_options: Mapping[str, o
         f"{result.folder}: {result.reader}, {result.questions:,} questions, {result.steps:,} steps{best}, {result.seconds:,.0f} s",
         style="bold",
     )
+    if result.tracking_fault:
+        console.say(result.tracking_fault, style="yellow")
     if result.connects is False:
         console.say(
             f"{result.reader} reads one paragraph at a time and cannot connect two; it would with positions = 2048.", style="yellow"

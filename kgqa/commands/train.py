@@ -7,8 +7,8 @@ import math
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,11 @@ from kgqa.training.extra import NETWORKS, RECORDS, require_readers
 from kgqa.training.processes import is_first_process
 from kgqa.training.questions import of_split
 from kgqa.training.reader import Fitting, Reader
+from kgqa.training.tracking import check_tracker, tracked
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
 """Files of a run: its configuration, the finished reader, intermediate files, and the manifest."""
-NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers")
+NETWORK = ("encoder", "answerer_encoder", "layers", "positions", "marks", "head_layers", "bidirectional")
 """Settings that the networks of a run have for good."""
 
 
@@ -64,6 +65,8 @@ class Trained:
     seconds: float
     connects: bool | None = None
     """Whether the reader connects paragraphs, if that depends on its encoder (``kgqa.list_readers``)."""
+    tracking_fault: str = ""
+    """Why the tracker lacks points, in a sentence; "" if it has all of them."""
     was_finished: bool = False
     """Whether the run was finished before."""
 
@@ -86,6 +89,7 @@ def train(
     precision: str | None = None,
     start_from: str | Path | None = None,
     runs: str | Path | None = None,
+    track: str | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
     progress: Progress | None = None,
@@ -97,8 +101,9 @@ def train(
     The dev split, if there is one, decides when to stop. If ``out`` has a run with the same arguments, it resumes; if that run is finished,
     nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` override the TOML file. ``start_from``: a finished
     run of the same reader to initialise the weights from, as for inoculation (Liu et al. 2019). ``runs``: the database of runs, by default
-    ``runs.sqlite`` next to ``out``; see :func:`kgqa.training_runs`. Memory: the network and its optimiser, one batch, 12 bytes per
-    question. Raises KgqaError; then the last checkpoint is kept.
+    ``runs.sqlite`` next to ``out``; see :func:`kgqa.training_runs`. ``track``: an experiment tracker, a key of
+    :data:`kgqa.training.tracking.TRACKERS`, which gets the settings and the curve too. Memory: the network and its optimiser, one
+    batch, 12 bytes per question. Raises KgqaError; then the last checkpoint is kept.
     """
     check_seed(seed)
     start = None if start_from is None else Path(start_from) / SAVED
@@ -106,6 +111,9 @@ def train(
     training = {"max_steps": max_steps, "epochs": epochs, "device": device, "precision": precision}
     request = specification(reader, settings={"encoder": encoder}, training=training, named=True)
     require_readers("kgqa train", needed=(*NETWORKS, *RECORDS) if request.steps else RECORDS)
+    if track is not None:
+        require_readers("--track", needed=NETWORKS)
+        check_tracker(track)
     if start is not None:
         _check_start(start, request)
     folder = Path(out)
@@ -118,7 +126,7 @@ def train(
         start_record = _begin(folder, source, request, seed, start)
         if (folder / MANIFEST).is_file() and (folder / SAVED).is_dir():
             return _as_it_was(folder, source, request)
-        return _fit(folder, source, request, seed, start, start_record, watch, runs=runs, progress=progress or Silent())
+        return _fit(folder, source, request, seed, start, start_record, watch, runs=runs, track=track, progress=progress or Silent())
 
 
 def _fit(
@@ -131,6 +139,7 @@ def _fit(
     watch: Watch,
     *,
     runs: str | Path | None,
+    track: str | None,
     progress: Progress,
 ) -> Trained:
     begin = time.perf_counter()
@@ -145,7 +154,15 @@ def _fit(
         settings=request.record(),
         device=str(device_of(request.training)) if request.steps else "",
     )
-    with record.open_record(runs, run=folder, facts=facts) if is_first_process() else nullcontext() as run:
+    with ExitStack() as stack:
+        run = stack.enter_context(record.open_record(runs, run=folder, facts=facts)) if is_first_process() else None
+        tracking = (
+            stack.enter_context(
+                tracked(track, folder, run=run.uid, facts=run.description, points=run.points, device=device_of(request.training))
+            )
+            if run and track is not None
+            else None
+        )
         parts: set[object] = set()
 
         def note(point: Mapping[str, Any]) -> None:
@@ -155,6 +172,8 @@ def _fit(
                 parts.add(point.get("part"))
             if run:
                 run.point(point)
+            if tracking:
+                tracking.point(point)
 
         fitting = Fitting(
             place=folder / FIT,
@@ -178,11 +197,12 @@ def _fit(
             best=fitted.best if fitted else None,
             faults=fitted.faults if fitted else Counter(),
             connects=getattr(model, "connects", None),
+            tracking_fault=tracking.fault if tracking else "",
         )
         if run:
             _save(folder, model)
             run.finish(score=result.best, steps=result.steps)
-            _conclude(folder, result, start_record)
+            _conclude(folder, result, start_record, _parameters(run.points))
     return result
 
 
@@ -213,11 +233,17 @@ def _save(folder: Path, model: Reader) -> None:
         model.save(partial)
 
 
-def _conclude(folder: Path, result: Trained, start_record: dict[str, Any]) -> None:
+def _parameters(points: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Part of the reader → its numbers of ``all`` and of ``trained`` parameters, from the points at which training began."""
+    begins = [point for point in points if "trained_parameters" in point]
+    return {point["part"]: {"all": point["parameters"], "trained": point["trained_parameters"]} for point in begins}
+
+
+def _conclude(folder: Path, result: Trained, start_record: dict[str, Any], parameters: Mapping[str, Mapping[str, int]]) -> None:
     """Write the manifest of the finished reader and delete intermediate files."""
     summary = {
         "questions": result.questions, "faults": dict(result.faults), "steps": result.steps, "best": result.best,
-        "connects": result.connects,
+        "connects": result.connects, "parameters": parameters,
     }  # fmt: skip
     text = json.dumps({**start_record, **summary, "seconds": round(result.seconds, 3)}, indent=1, sort_keys=True)
     write_whole(folder / MANIFEST, text + "\n")

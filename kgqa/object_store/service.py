@@ -30,7 +30,7 @@ State = dict[str, str]
 """What the store says of an object: size, time of the last change, and ETag or generation."""
 AGAIN = "then run the same command again, which goes on with what is missing"
 REASONS = {
-    r"NO_SUCH_BUCKET|\bbucket does not exist": "there is no such bucket; check its name and AWS_ENDPOINT_URL",
+    r"NO_SUCH_BUCKET|\bbucket does not exist|^Bucket '[^']*' not found": "there is no such bucket; check its name and AWS_ENDPOINT_URL",
     r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|TOKEN|UNRECOGNIZED_CLIENT|PERMISSION_DENIED|UNAUTHENTICATED|status 40[13]|credential": (
         "the store refuses access with the credentials of the environment; set others, or "
         f"{ANONYMOUS}=1 to read a public bucket without any"

@@ -8,6 +8,7 @@ from typing import Any
 
 from kgqa.progress import Progress
 from kgqa.readers import saved
+from kgqa.readers.lora import Lora
 from kgqa.runs.files import file_hash, key_of
 from kgqa.settings.base import Settings
 from kgqa.settings.training import TrainingSettings
@@ -53,11 +54,15 @@ class NeuralReader:
         """Train the network with :func:`kgqa.training.loop.fit_task`."""
         import torch
 
+        lora = Lora(self.settings)
         torch.manual_seed(fitting.seed)
         train = self.view(train)
         self._task = self.new_task(train) if fitting.start is None else self._pretrained_task(fitting.start, train)
-        key = key_of(self.name, self.settings.model_dump(mode="json"), fitting.start and file_hash(fitting.start / WEIGHTS))
+        lora.add(self._task.network)
+        start = fitting.start and file_hash(fitting.start / WEIGHTS)
+        key = key_of(self.name, self.settings.model_dump(mode="json"), start, self._task.encoding)
         self.fitted = fit_task(self._task, train, None if dev is None else self.view(dev), fitting, key=key)
+        lora.merge()
 
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
         """The task of a saved reader that continues on other questions, its weights not yet loaded."""

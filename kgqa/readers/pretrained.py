@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kgqa.readers.recurrent.static import static_folder
 from kgqa.readers.transformer.encoder import place_of
 from kgqa.runs.files import file_hash, file_hashes, files_below, key_of
 from kgqa.settings.base import Settings
@@ -29,4 +30,4 @@ def pretrained_files(settings: Settings) -> list[Path]:
 def _places(settings: Settings) -> list[Path]:
     """Files and folders that the settings name, whether or not they exist."""
     names = [name for name in (getattr(settings, setting, None) for setting in SETTINGS) if name is not None]
-    return [Path(name) if Path(name).is_file() else Path(place_of(name)) for name in names]
+    return [Path(name) if Path(name).is_file() else static_folder(name) or Path(place_of(name)) for name in names]

@@ -28,7 +28,7 @@ from kgqa.settings.reader import (
     SelectSettings,
 )
 from kgqa.settings.recurrent import BidafSettings, FastqaSettings, RnnSettings
-from kgqa.settings.seq2seq import ExecutionSettings, ProgramSettings, Seq2SeqSettings
+from kgqa.settings.seq2seq import ExecutionSettings, GenerativeSettings, ProgramSettings, Seq2SeqSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Reader
 
@@ -134,6 +134,11 @@ READERS: Mapping[str, Kind] = MappingProxyType(
             purpose="writes the answer, or the sum or difference that gives it, which is then computed",
             module=f"{_TRANSFORMER}.program", maker="program", settings=ProgramSettings, connects="yes",
             training=MappingProxyType({"learning_rate": 5e-4, "epochs": 20, "batch": 32}),
+        ),
+        "generative": Kind(
+            purpose="an encoder-decoder, as T5 or BART, writes the answer from the question and its numbered paragraphs",
+            module=f"{_TRANSFORMER}.generative", maker="generative", settings=GenerativeSettings, connects="yes",
+            training=MappingProxyType({"learning_rate": 1e-4, "epochs": 5}),
         ),
         "boolean": _encoder(
             purpose="yes or no, from the question, its decomposition or the last step, with or without paragraphs (Geva et al. 2021)",

@@ -140,7 +140,7 @@ QUALITIES: dict[str, dict[str, float | int]] = {
         "answer_share": 0.7, "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
-    "strict": {"useful": 0.25},
+    "strict": {"useful": 0.3},
 }  # fmt: skip
 """Values of each ``quality`` for :class:`PathSettings`; the domain's own settings override them."""
 

@@ -15,13 +15,31 @@ CONNECTED = 1024
 """An encoder that reads more tokens gets several paragraphs at once, and so can connect them; another gets one at a time."""
 
 
-class RankingSettings(Settings):
+class LoraSettings(Settings):
+    """Low-rank matrices that are trained in place of a pretrained network's weights."""
+
+    lora_rank: Annotated[int, Field(ge=0, le=1024)] = 0
+    """Rank of the matrices that are trained beside a pretrained network's linear layers while its weights stay frozen (LoRA, Hu et al.
+    2022). Larger values change more and take more memory. 0: all weights are trained."""
+    lora_alpha: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """Scale of these matrices, whose product is multiplied by ``lora_alpha / lora_rank``; null: twice the rank."""
+
+    @model_validator(mode="after")
+    def _alpha_has_a_rank(self) -> Self:
+        if self.lora_alpha is not None and not self.lora_rank:
+            raise ValueError(f"lora_alpha = {self.lora_alpha:g} scales matrices that need a lora_rank; give one, or leave lora_alpha out")
+        return self
+
+
+class RankingSettings(LoraSettings):
     """Encoder settings of readers that rank texts against a question."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
     """Encoder: a name on the Hugging Face hub, a folder, the run of a trained reader, or ``package:NAME``, an installed package."""
     question_tokens: Positive = 64
     """Maximum tokens of a question; longer ones are truncated."""
+    bidirectional: bool = False
+    """Let each token of a decoder-only encoder, as Llama, see later tokens too (BehnamGhader et al. 2024); false: as it was pretrained."""
 
 
 class EncoderSettings(RankingSettings):

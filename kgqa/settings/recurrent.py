@@ -31,12 +31,13 @@ class RecurrentSettings(Settings):
     """Number of start positions considered for the best span. Larger values take more time."""
     words: Positive = 30_000
     """Vocabulary size: the number of most frequent words of the training questions that get a vector of their own. All other words share
-    one vector, but keep their characters."""
+    one vector, unless they are in the table of pretrained ones, but keep their characters."""
     word_size: Size = 100
     """Dimensions of a word vector, after the projection of pretrained vectors."""
     embeddings: Annotated[str, Field(min_length=1)] | None = None
-    """Pretrained word vectors: a GloVe text file, or an encoder as in the setting ``encoder`` of the transformer readers, whose word pieces
-    are averaged. They are frozen, except those of placeholders, marks and unknown words. null: all vectors are learned."""
+    """Pretrained word vectors: a GloVe text file; or a static embedding model, or an encoder as in the setting ``encoder`` of the
+    transformer readers, whose word pieces are averaged. They are frozen, except those of placeholders, marks and words that the table
+    lacks. null: all vectors are learned."""
     letter_filters: Annotated[int, Field(ge=0, le=4096)] = 100
     """Number of convolution filters over the characters of a word; 0: no character features."""
     hidden: Size = 20

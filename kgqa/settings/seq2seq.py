@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from kgqa.settings.base import Positive, Settings
-from kgqa.settings.reader import SelectSettings
+from kgqa.settings.base import Positive
+from kgqa.settings.reader import LoraSettings, SelectSettings
 
 
-class Seq2SeqSettings(Settings):
+class Seq2SeqSettings(LoraSettings):
     """Network that reads a text and writes another."""
 
     encoder: Annotated[str, Field(min_length=1)] = "sentence-transformers/all-MiniLM-L6-v2"
@@ -37,6 +37,15 @@ class ProgramSettings(Seq2SeqSettings):
     """Maximum tokens of question and paragraphs; longer ones are truncated."""
     target_tokens: Positive = 64
     """Maximum tokens of an output."""
+
+
+class GenerativeSettings(Seq2SeqSettings):
+    """Network that reads a question with its paragraphs and writes the answer."""
+
+    source_tokens: Positive = 1024
+    """Maximum tokens of question, choices and paragraphs; what comes after them is not read."""
+    target_tokens: Positive = 32
+    """Maximum tokens of an answer."""
 
 
 class ExecutionSettings(SelectSettings):

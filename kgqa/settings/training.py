@@ -58,5 +58,8 @@ class TrainingSettings(Settings):
     """Make a GPU compute the same bytes in each run, which is slower."""
     workers: Annotated[int, Field(ge=0, le=64)] = 0
     """Processes that prepare batches in advance; 0: the training process prepares them. They do not change the result."""
+    compile: bool = False
+    """Compile training steps with ``torch.compile``, for batches of any shape: slow at first, then faster where most of a step is a network
+    without recurrent layers. The result is the same but for rounding and dropout, which is drawn in another way."""
     gradient_checkpointing: bool = False
     """Recompute the layers of a pretrained encoder in the backward pass, which takes less memory and more time."""

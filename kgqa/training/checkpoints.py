@@ -1,5 +1,7 @@
 """Checkpoints: weights and the optimiser's state as safetensors, the position in the data as JSON.
 
+Frozen weights are not saved: a run that goes on loads them again, and has their hash.
+
 The random state is not saved: every step draws from the run's seed and its own number.
 """
 
@@ -53,31 +55,40 @@ class State:
     finished: bool = False
 
 
-def save_weights(network: torch.nn.Module, path: Path) -> None:
-    """Save the network's weights; tied weights once, under the first of their names. Raises StorageError."""
+def save_weights(network: torch.nn.Module, path: Path, *, trained_only: bool = False) -> None:
+    """Save the network's weights; tied weights once, under the first of their names. ``trained_only``: without frozen ones.
+
+    Raises StorageError.
+    """
+    frozen = frozen_names(network) if trained_only else frozenset()
     # Not safetensors' save_model, which notes the other names beside, in an order that is another one each time.
     tensors: dict[object, tuple[str, torch.Tensor]] = {}
-    for name, value in sorted(network.state_dict().items()):
+    for name, value in sorted(item for item in network.state_dict().items() if item[0] not in frozen):
         storage = (value.device, value.data_ptr(), value.shape) if value.numel() else name
         tensors.setdefault(storage, (name, value))
     with storage_errors(path):
         _save_tensors(dict(tensors.values()), path)
 
 
+def frozen_names(network: torch.nn.Module) -> frozenset[str]:
+    """Names of the weights that training does not change."""
+    return frozenset(name for name, weight in network.named_parameters(remove_duplicate=False) if not weight.requires_grad)
+
+
 def replace_weights(network: torch.nn.Module, path: Path) -> None:
-    """Replace the weights in ``path``; after any failure either the old or the new file is there as a whole. Raises StorageError."""
+    """Replace the trained weights in ``path``; after any failure the old or the new file is there as a whole. Raises StorageError."""
     partial = path.with_name(f".{path.name}{TEMPORARY}")
     with storage_errors(path):
         try:
-            save_weights(network, partial)
+            save_weights(network, partial, trained_only=True)
             partial.replace(path)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
 
 
-def load_weights(network: torch.nn.Module, path: Path) -> None:
-    """Load the weights that :func:`save_weights` saved.
+def load_weights(network: torch.nn.Module, path: Path, *, trained_only: bool = False) -> None:
+    """Load the weights that :func:`save_weights` saved; ``trained_only``: frozen ones stay as they are.
 
     Raises MissingInput, and BrokenInput if the file belongs to another network or is not safetensors.
     """
@@ -90,8 +101,9 @@ def load_weights(network: torch.nn.Module, path: Path) -> None:
             missing, unexpected = load_model(network, str(path), strict=False)
     except (SafetensorError, RuntimeError) as error:
         raise BrokenInput(f"{path}: the weights of this reader are incomplete; train it again.") from error
-    if missing or unexpected:
-        raise BrokenInput(f"{path}: these are weights of another network ({sorted({*missing, *unexpected})[0]}); train the reader again.")
+    wrong = {*missing, *unexpected} - (frozen_names(network) if trained_only else frozenset())
+    if wrong:
+        raise BrokenInput(f"{path}: these are weights of another network ({min(wrong)}); train the reader again.")
 
 
 def save(folder: Path, state: State, network: torch.nn.Module, optimiser: torch.optim.Optimizer) -> None:
@@ -104,7 +116,7 @@ def save(folder: Path, state: State, network: torch.nn.Module, optimiser: torch.
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         try:
-            save_weights(network, partial / WEIGHTS)
+            save_weights(network, partial / WEIGHTS, trained_only=True)
             _save_tensors(_optimiser_tensors(network, optimiser), partial / OPTIMISER)
             (partial / STATE).write_text(json.dumps(asdict(state)), "utf-8")
             partial.replace(folder_of_step)
@@ -134,7 +146,7 @@ def latest(folder: Path) -> tuple[Path, State] | None:
 
 def restore(checkpoint: Path, network: torch.nn.Module, optimiser: torch.optim.Optimizer, *, averaged: bool = False) -> None:
     """Load a checkpoint's weights and optimiser state, with the weights' averages if the run is ``averaged``."""
-    load_weights(network, checkpoint / WEIGHTS)
+    load_weights(network, checkpoint / WEIGHTS, trained_only=True)
     _restore_optimiser(checkpoint / OPTIMISER, network, optimiser, UPDATED | ({AVERAGE} if averaged else set()))
 
 

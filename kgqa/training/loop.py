@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from kgqa.training import checkpoints
 from kgqa.training.averages import Averages
 from kgqa.training.batches import batches_of_epoch, token_batches
 from kgqa.training.checkpoints import State
+from kgqa.training.compiling import compilation_fault, compile_steps, quietly
 from kgqa.training.device import device_of, is_out_of_memory, numerics, to_device
 from kgqa.training.encoded import encode
 from kgqa.training.loading import Collation, batches
@@ -76,9 +78,12 @@ def fit_task(task: Task, train: Questions, dev: Questions | None, fitting: Fitti
     not finite, OutOfMemory, RunMismatch if the folder holds another run, InterruptedRun, and StorageError.
     """
     try:
-        with numerics(fitting.settings):
+        with numerics(fitting.settings), quietly(fitting.settings.compile):
             return _Run(task, train, dev, fitting, key).fit()
     except (RuntimeError, MemoryError) as error:
+        reason = compilation_fault(error)
+        if reason is not None:
+            raise TrainingError(f"{fitting.place}: torch cannot compile this reader ({reason}); leave out compile.") from error
         if not is_out_of_memory(error):
             raise
         # In a step the batch is read in smaller parts; this was the network on its way there, or the optimiser.
@@ -113,14 +118,17 @@ class _Run:
         self._total = min(self._settings.epochs * self._per_epoch, self._settings.max_steps or math.inf)
         if fitting.settings.gradient_checkpointing:
             _checkpoint_layers(task.network)
-        self._objective = self._processes.prepare(Objective(task))
+        objective = Objective(task)
+        if fitting.settings.compile:
+            compile_steps(objective, self._processes.device)
+        self._objective = self._processes.prepare(objective)
         self._optimiser = torch.optim.AdamW(_parameter_groups(task.network, self._settings.weight_decay), lr=0.0, fused=True)
         self._averages = Averages(self._optimiser, self._settings.averaging)
         self._state = State(
             key=key_of(
                 VERSION, key, train.key, self._rows.tolist() if train.keep is not None else None, fitting.seed,
                 _curve_settings(self._settings),
-                None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()],
+                None if dev is None else [dev.key, None if dev.keep is None else dev.rows().tolist()], _frozen_key(task.network),
             ),
             batch_tokens=self._settings.batch_tokens, asked_tokens=self._settings.batch_tokens,
         )  # fmt: skip
@@ -139,7 +147,7 @@ class _Run:
             if self._processes.any(self._stopping.is_requested):
                 raise InterruptedRun(f"{self._fitting.place}: stopped at its end; run the same command again to go on.")
         if self._state.best_step:
-            checkpoints.load_weights(self._task.network, self._best())
+            checkpoints.load_weights(self._task.network, self._best(), trained_only=True)
         else:
             self._averages.keep()
         self._processes.wait()  # as the first may remove what the others still read
@@ -157,6 +165,7 @@ class _Run:
         """Resume from the last checkpoint, if there is one."""
         checkpoint = checkpoints.latest(self._folder)
         if checkpoint is None:
+            self._note({"step": 0, **parameter_counts(self._task.network)})
             return
         folder, state = checkpoint
         if state.key != self._state.key:
@@ -436,6 +445,26 @@ def _parameter_groups(network: torch.nn.Module, decay: float) -> list[dict[str, 
         {"params": [parameter for parameter in trainable if parameter.ndim > 1], "weight_decay": decay},
         {"params": [parameter for parameter in trainable if parameter.ndim <= 1], "weight_decay": 0.0},
     ]
+
+
+def parameter_counts(network: torch.nn.Module) -> dict[str, int]:
+    """The numbers of parameters of a network: all, and those that are trained."""
+    sizes = [(parameter.numel(), parameter.requires_grad) for parameter in network.parameters()]
+    return {"parameters": sum(size for size, _ in sizes), "trained_parameters": sum(size for size, is_trained in sizes if is_trained)}
+
+
+def _frozen_key(network: torch.nn.Module) -> str | None:
+    """Hash of the weights that training does not change and checkpoints do not hold; None if there are none."""
+    import torch
+
+    frozen = [(name, weight) for name, weight in network.named_parameters() if not weight.requires_grad]
+    if not frozen:
+        return None
+    digest = sha256()
+    for name, weight in frozen:
+        digest.update(f"{name} {tuple(weight.shape)} {weight.dtype}".encode())
+        digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _curve_settings(settings: TrainingSettings) -> dict[str, Any]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LOCK = ".run.lock"
 """A lock that the process holds while it lives, however it ends; the file holds the run's id."""
-PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "sqlalchemy")
+PACKAGES = ("torch", "transformers", "tokenizers", "accelerate", "safetensors", "peft", "sqlalchemy")
 """Packages that a reader's scores can depend on, in addition to a dataset's."""
 BEAT = 30.0
 """Seconds between two heartbeats."""
@@ -142,6 +142,16 @@ class Run:
     def points(self) -> Sequence[Mapping[str, Any]]:
         """The points of the curve so far."""
         return tuple(self._points)
+
+    @property
+    def uid(self) -> str:
+        """The run's id, the same in all of its sessions."""
+        return self._uid
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """What the run is, as recorded: reader, dataset, hashes, seed, settings, versions, device; without the database's address."""
+        return self._run_fields()
 
     def point(self, measures: Mapping[str, Any]) -> None:
         """Add a point to the curve: ``step``, ``part`` for readers with several, and measures such as ``loss`` and ``score``.

@@ -100,15 +100,15 @@ def test_files_to_import_may_be_objects(objects: ObjectServer, tmp_path: Path, c
 
 
 def test_sets_to_compose_from_may_be_in_a_store(objects: ObjectServer, tmp_path: Path, cli: Cli) -> None:
-    source, url = single_hop(tmp_path / "set"), f"s3://{BUCKET}/sets/set"
-    objects.put_folder(source, "sets/set")
+    source, url = single_hop(tmp_path / "set") / "train.parquet", f"s3://{BUCKET}/sets/train.parquet"
+    objects.put("sets/train.parquet", source.read_bytes())
     local = kgqa.compose(source, filter="none", workspace=tmp_path / "local")
     outcome = cli("compose", url, "--filter", "none", "--workspace", tmp_path / "remote")
     assert outcome.status == 0, outcome.err
     remote = tmp_path / "remote" / "datasets" / local.dataset.name
     assert {**file_hashes(remote), "manifest.json": ""} == {**file_hashes(local.dataset), "manifest.json": ""}
     ours, theirs = (json.loads((folder / "manifest.json").read_text("utf-8")) for folder in (local.dataset, remote))
-    assert (ours["passed"]["sets"], theirs["passed"]["sets"]) == (["set"], [url])
+    assert (ours["passed"]["sets"], theirs["passed"]["sets"]) == (["train.parquet"], [url])
     assert ours["inputs"] == theirs["inputs"]
 
 

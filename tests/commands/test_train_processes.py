@@ -16,6 +16,7 @@ import pytest
 
 import kgqa
 from tests.command import COMMAND, environment
+from tests.commands.test_train_tracking import shown
 from tests.small_questions import question, write_set, write_toml
 
 pytest.importorskip("torch", reason="the extra [readers] is not installed")
@@ -113,10 +114,13 @@ def test_two_processes_train_one_reader(reader: str, dataset: Path, tiny_encoder
         "main_process_port": 20000 + os.getpid() % 20000,
     }
     launch = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", *(f"--{name}={value}" for name, value in options.items())]
-    arguments = ["-m", "kgqa", "train", str(toml), str(dataset), "--out", str(tmp_path / "two")]
+    arguments = ["-m", "kgqa", "train", str(toml), str(dataset), "--out", str(tmp_path / "two"), "--track", "tensorboard"]
     process = subprocess.run([*launch, *arguments], env=one_thread(), capture_output=True, text=True, check=False, timeout=300)
     assert process.returncode == 0, process.stderr[-3000:]
     one, two = curve(tmp_path / "one"), curve(tmp_path / "two")
+    tracked = shown(tmp_path / "two" / "tensorboard")  # to which only the first process writes
+    assert sum(len(values) for tag, values in tracked.items() if tag.endswith("loss")) == len([point for point in two if "loss" in point])
+    assert len(list((tmp_path / "two" / "tensorboard").glob("events.*"))) == 1
     assert [(point["part"], point["step"]) for point in one] == [(point["part"], point["step"]) for point in two]
     assert [point["loss"] for point in one if "loss" in point] == pytest.approx(
         [point["loss"] for point in two if "loss" in point], rel=2e-3

@@ -35,7 +35,7 @@ class Bidaf(nn.Module):
 
     def forward(self, batch: Batch) -> Spans:
         """Logits of spans; ``batch`` as in :func:`~kgqa.readers.recurrent.collation.collate`."""
-        words = self.words(batch["words"], batch["letters"])
+        words = self.words(batch["words"], batch["letters"], batch["unseen"])
         lengths, questions = batch["lengths"], batch["question_lengths"]
         text = self.contextual(vectors_at(words, batch["context"]), lengths)
         question = self.contextual(vectors_at(words, batch["question"]), questions)

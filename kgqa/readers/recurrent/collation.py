@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import torch
 
+from kgqa.readers.recurrent.embeddings import Table
 from kgqa.readers.recurrent.encoding import LISTS
 from kgqa.readers.recurrent.superdocument import ABSENT
 from kgqa.readers.recurrent.vocabulary import UNKNOWN, Vocabulary
@@ -18,21 +19,24 @@ Ragged = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 """The concatenated values, and the length of each row."""
 
 
-def collate(examples: pa.Table, vocabulary: Vocabulary) -> Mapping[str, torch.Tensor]:
-    """The batch of a network: B rows, at most T text tokens and Q question tokens, U distinct words. All int64, except ``shared``.
+def collate(examples: pa.Table, vocabulary: Vocabulary, table: Table | None = None) -> Mapping[str, torch.Tensor]:
+    """The batch of a network: B rows, at most T text tokens and Q question tokens, U distinct words. All int64, but ``shared`` and
+    ``unseen``, which are float32.
 
     - ``words`` (U), ``letters`` (U × LETTERS): numbers in the vocabulary; row 0 is padding.
+    - ``unseen`` (N × width): pretrained vectors of the last N words, those that are not in the vocabulary; width 0 without a ``table``.
     - ``context`` (B × T), ``question`` (B × Q): row numbers of ``words``; ``lengths``, ``question_lengths`` (B).
-    - ``token_paragraph``, ``shared`` (B × T): as encoded (``encoding.LISTS``); ``shared`` is float32.
+    - ``token_paragraph``, ``shared`` (B × T): as encoded (``encoding.LISTS``).
     - ``candidates``, ``gold``, ``sufficiency`` (B): as encoded.
     - ``mention_*``, ``span_*``, ``paragraph_*``, ``sentence_*``: those of all rows, concatenated; ``*_row`` is the row of each.
     """
     columns = {name: ragged_values(examples, name) for name in LISTS}
-    words, letters, numbers = _words(examples, columns, vocabulary)
+    words, letters, unseen, numbers = _words(examples, columns, vocabulary, table)
     context, question = (_renumber(columns[name], numbers) for name in ("context", "question"))
     batch = {
         "words": words,
         "letters": letters,
+        "unseen": unseen,
         "context": _pad(*context, filler=0),
         "question": _pad(*question, filler=0),
         "token_paragraph": _pad(*columns["token_paragraph"], filler=ABSENT),
@@ -57,14 +61,17 @@ _GROUPS = {
 
 
 def _words(
-    examples: pa.Table, columns: Mapping[str, Ragged], vocabulary: Vocabulary
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], list[npt.NDArray[np.int64]]]:
-    """The distinct words of a batch, their letters, and for each row: word → its index among them; padding is the first."""
+    examples: pa.Table, columns: Mapping[str, Ragged], vocabulary: Vocabulary, table: Table | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float32], list[npt.NDArray[np.int64]]]:
+    """The distinct words of a batch, their letters, vectors of the unknown ones, and for each row: word → its index; padding is first."""
     unknown_forms = examples.column("unknown").to_pylist()
     numbers: dict[str, int] = {}
-    for forms in unknown_forms:
-        for form in forms:
-            numbers.setdefault(form, len(vocabulary) + len(numbers))
+    table_rows: list[list[int]] = []
+    for forms, rows_of_forms in zip(unknown_forms, examples.column("unknown_rows").to_pylist(), strict=True):
+        for form, rows_of_form in zip(forms, rows_of_forms, strict=True):
+            if form not in numbers:
+                numbers[form] = len(vocabulary) + len(numbers)
+                table_rows.append(rows_of_form)
     is_used = np.zeros(len(vocabulary) + len(numbers), np.bool_)
     is_used[0] = True
     is_used[len(vocabulary) :] = True
@@ -75,12 +82,13 @@ def _words(
     used_numbers = np.flatnonzero(is_used)
     known_numbers = used_numbers[used_numbers < len(vocabulary)]
     letters = np.concatenate([vocabulary.spellings[known_numbers], vocabulary.spell(list(numbers))])
+    unseen = np.zeros((len(numbers), 0), np.float32) if table is None else table.vectors(table_rows)
     words = np.where(used_numbers < len(vocabulary), used_numbers, UNKNOWN)
     rows = [
         np.concatenate([places[: len(vocabulary)], places[[numbers[form] for form in forms]]]) if forms else places
         for forms in unknown_forms
     ]
-    return words, letters, rows
+    return words, letters, unseen, rows
 
 
 def _renumber(column: Ragged, numbers: list[npt.NDArray[np.int64]]) -> Ragged:

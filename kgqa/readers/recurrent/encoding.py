@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.readers.answers import OPTIONS, answer_spans, candidate_spans, is_option, right_candidate
-from kgqa.readers.recurrent.forms import question_forms
+from kgqa.readers.recurrent.embeddings import Table
+from kgqa.readers.recurrent.forms import is_placeholder, question_forms
 from kgqa.readers.recurrent.superdocument import ABSENT, Assembler, Superdocument
 from kgqa.readers.recurrent.vocabulary import SEPARATOR, Vocabulary
 from kgqa.readers.scores import sufficiency_of
@@ -31,12 +32,19 @@ LISTS = (
 )  # fmt: skip
 """Columns with a number per token, mention, or mark.
 
-``context`` and ``question``: words; unknown words have numbers beyond the vocabulary, in the order of the column ``unknown``.
+``context`` and ``question``: words; unknown words have numbers beyond the vocabulary, in the order of the column ``unknown``. Their rows in
+the table of pretrained vectors are in ``unknown_rows``.
 ``token_paragraph``: as ``Superdocument.paragraphs``. ``shared``: 1 for words that also occur in the question. ``span_*``: occurrences of
 the answer. The last token of mentions and answers is inclusive. ``*_label``: 1 supporting, 0 not, UNLABELLED if the set does not say.
 """
 SCHEMA = pa.schema(
-    [(ID, pa.string()), (TOKENS, pa.int32()), (FAULT, pa.string()), ("unknown", pa.list_(pa.string()))]
+    [
+        (ID, pa.string()),
+        (TOKENS, pa.int32()),
+        (FAULT, pa.string()),
+        ("unknown", pa.list_(pa.string())),
+        ("unknown_rows", pa.list_(_NUMBERS)),
+    ]
     + [(name, _NUMBERS) for name in LISTS]
     + [("candidates", pa.int32()), ("gold", pa.int32()), ("sufficiency", pa.int32())]
 )
@@ -47,6 +55,8 @@ class Encoder:
     """Encodes questions as rows of word and character numbers."""
 
     vocabulary: Vocabulary
+    table: Table | None
+    """The pretrained vectors of words outside the vocabulary."""
     assembler: Assembler
     settings: RecurrentSettings
     answerability: bool
@@ -65,8 +75,10 @@ class Encoder:
         """An encoded question with its texts and labels."""
         document = self.assembler.assemble(instance)
         question = self.assembler.of_forms(question_forms(instance.question)[: self.settings.question_tokens])
-        unknown = list(dict.fromkeys([*document.unknown, *question.unknown]))
-        numbers = {form: len(self.vocabulary) + place for place, form in enumerate(unknown)}
+        absent = list(dict.fromkeys([*document.unknown, *question.unknown]))
+        numbers = self._other_placeholders(absent, {*document.words.tolist(), *question.words.tolist()})
+        unknown = [form for form in absent if form not in numbers]
+        numbers |= {form: len(self.vocabulary) + place for place, form in enumerate(unknown)}
         mentions_ = self._mentions(instance, document)
         gold = right_candidate(instance)
         spans = self._spans(instance, document, mentions_, gold)
@@ -75,6 +87,7 @@ class Encoder:
             TOKENS: len(document.words),
             FAULT: self._fault(instance, {number for number, _, _ in mentions_}, gold, spans),
             "unknown": unknown,
+            "unknown_rows": [[] for _ in unknown] if self.table is None else self.table.rows(unknown),
             "context": _with_unknown_numbers(document.words, document.unknown, numbers),
             "question": _with_unknown_numbers(question.words, question.unknown, numbers) if len(question.words) else [SEPARATOR],
             "token_paragraph": document.paragraphs,
@@ -89,6 +102,14 @@ class Encoder:
             "sufficiency": sufficiency_of(instance),
             **_supports(instance, document),
         }
+
+    def _other_placeholders(self, absent: Sequence[str], used: set[int]) -> dict[str, int]:
+        """Numbers of the vocabulary for placeholders that it lacks: of its own, those that the question does not show.
+
+        No placeholder has a meaning, so any will do as long as two of a question differ.
+        """
+        free = (number for number in self.vocabulary.placeholders if number not in used)
+        return dict(zip(filter(is_placeholder, absent), free, strict=False))
 
     def _mentions(self, instance: Instance, document: Superdocument) -> list[tuple[int, int, int]]:
         return document.token_spans(candidate_spans(instance, marked=self.settings.linked))

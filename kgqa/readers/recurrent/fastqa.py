@@ -32,7 +32,7 @@ class Fastqa(nn.Module):
 
     def forward(self, batch: Batch) -> Spans:
         """Logits of spans; ``batch`` as in :func:`~kgqa.readers.recurrent.collation.collate`."""
-        words = self.words(batch["words"], batch["letters"])
+        words = self.words(batch["words"], batch["letters"], batch["unseen"])
         text_valid = token_mask(batch["lengths"], batch["context"].shape[1])
         question_valid = token_mask(batch["question_lengths"], batch["question"].shape[1])
         # The same numbers are dropped at every place of a text and of its question.

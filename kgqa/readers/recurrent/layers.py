@@ -130,8 +130,8 @@ class WordEmbedder(nn.Module):
         """``spellings``: numbers of the characters of all words (words × LETTERS). ``placeholders``: numbers of the words that are masks.
 
         An embedding has ``size`` numbers, or those of a ``pretrained`` table (words × n). The table stays fixed, except for reserved words
-        and placeholders, which get vectors that are learned: a table of word pieces has nearly one vector for all placeholders. The output
-        has ``to`` numbers.
+        and placeholders, which get vectors that are learned: a table of word pieces has nearly one vector for all placeholders. Words
+        without a pretrained vector share the learned one of the unknown word. The output has ``to`` numbers.
         """
         super().__init__()
         self.dropout = dropout
@@ -145,6 +145,7 @@ class WordEmbedder(nn.Module):
             self.marks = nn.Parameter(torch.randn(len(RESERVED) + len(placeholders), pretrained.shape[1]) * pretrained.std())
         mark_of = torch.full((len(spellings),), -1)
         mark_of[[*range(len(RESERVED)), *placeholders]] = torch.arange(len(RESERVED) + len(placeholders))
+        mark_of[UNKNOWN] = -1  # words outside the vocabulary have this number, and may have a pretrained vector
         self.register_buffer("_mark_of", mark_of, persistent=False)
         self.register_buffer("_placeholders", torch.tensor(list(placeholders), dtype=torch.int64), persistent=False)
         self.narrow = nn.Linear(self.table.embedding_dim, size) if pretrained is not None else nn.Identity()
@@ -158,17 +159,19 @@ class WordEmbedder(nn.Module):
         self._lock = Lock()
         self.register_load_state_dict_post_hook(self._forget)  # type: ignore[no-untyped-call]
 
-    def forward(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
-        """(U), (U × letters) → (U × to)."""
+    def forward(self, words: torch.Tensor, letters: torch.Tensor, unseen: torch.Tensor) -> torch.Tensor:
+        """(U), (U × letters), pretrained vectors of the last N words, which are not in the vocabulary (N × n) → (U × to)."""
         if torch.is_grad_enabled() or self.training:
             self._forget()
-            return self._embed(*self._with_other_placeholders(words, letters)) if self.training else self._embed(words, letters)
-        vectors = self._vocabulary_vectors(words.device)[words]
-        # Words outside the vocabulary share a number, and differ by their characters.
-        unknown_rows = torch.nonzero(words == UNKNOWN)[:, 0]
-        if len(unknown_rows):
-            vectors[unknown_rows] = self._embed(words[unknown_rows], letters[unknown_rows])
-        return vectors
+            if self.training:
+                words, letters = self._with_other_placeholders(words, letters)
+            return self._embed(words, letters, unseen)
+        known = len(words) - len(unseen)
+        vectors = self._vocabulary_vectors(words.device)[words[:known]]
+        if not len(unseen):
+            return vectors
+        # Words outside the vocabulary share a number, and differ by their characters and pretrained vectors.
+        return torch.cat([vectors, self._embed(words[known:], letters[known:], unseen)])
 
     def _with_other_placeholders(self, words: torch.Tensor, letters: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The same words and letters, with placeholders permuted at random."""
@@ -195,13 +198,15 @@ class WordEmbedder(nn.Module):
         with self._lock:
             if self._vectors is None or self._vectors.device != device:
                 parts = torch.split(torch.arange(len(self._spellings)), AT_ONCE)
-                self._vectors = torch.cat([self._embed(part.to(device), self._spellings[part].to(device)) for part in parts])
+                self._vectors = torch.cat([self._embed(part.to(device), self._spellings[part].to(device), None) for part in parts])
             return self._vectors
 
-    def _embed(self, words: torch.Tensor, letters: torch.Tensor) -> torch.Tensor:
+    def _embed(self, words: torch.Tensor, letters: torch.Tensor, unseen: torch.Tensor | None) -> torch.Tensor:
         vectors = self.table(words)
         if self.pretrained:
-            # Marks have vectors that are learned; that of the unknown word is also that of words that the table lacks.
+            if unseen is not None:
+                vectors = torch.cat([vectors[: len(words) - len(unseen)], unseen])
+            # Marks have vectors that are learned; that of the unknown word is that of all words that the table lacks.
             mark_of = self._mark_of[words]
             is_mark = mark_of >= 0
             mark = self.marks[torch.where(is_mark, mark_of, UNKNOWN)]

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from kgqa.errors import EmptyResult
 from kgqa.readers.neural import NeuralReader
-from kgqa.readers.recurrent.embeddings import word_vectors
+from kgqa.readers.recurrent.embeddings import Table, open_table, same_table
 from kgqa.readers.recurrent.task import RecurrentTask
 from kgqa.readers.recurrent.vocabulary import Vocabulary, count_vocabulary, load_vocabulary
 from kgqa.settings.recurrent import RecurrentSettings
@@ -30,7 +28,7 @@ class RecurrentReader(NeuralReader):
         super().__init__(name, settings, training)
         self._vocabulary: Vocabulary | None = None
         self._seed = 0
-        self._vector_size: int | None = None
+        self._table: Table | None = None
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
         """Train; the seed also determines the order of paragraphs, in training and prediction."""
@@ -40,24 +38,26 @@ class RecurrentReader(NeuralReader):
     def new_task(self, train: Questions) -> Task:
         """The task with the vocabulary of the training questions."""
         self._vocabulary = count_vocabulary(train, most=self.settings.words)
-        vectors = None if self.settings.embeddings is None else word_vectors(self.settings.embeddings, self._vocabulary)
-        if vectors is not None and not bool(vectors.any()):
+        self._table = None if self.settings.embeddings is None else open_table(self.settings.embeddings)
+        if self._table is not None and not any(self._table.rows([*self._vocabulary.numbers])):
             raise EmptyResult(f"{self.settings.embeddings}: it has no vector for any word of the training questions; choose another one.")
-        self._vector_size = None if vectors is None else vectors.shape[1]
-        return self._make_task(vectors)
+        return self._make_task()
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
-        """The task with the saved vocabulary."""
-        self._vocabulary, self._seed, self._vector_size = load_vocabulary(folder), state["seed"], state["vector_size"]
-        return self._make_task(None if self._vector_size is None else torch.zeros(len(self._vocabulary), self._vector_size))
+        """The task with the saved vocabulary, and the table of pretrained vectors if it is still the same."""
+        self._vocabulary, self._seed, table = load_vocabulary(folder), state["seed"], state["table"]
+        self._table = None
+        if self.settings.embeddings is not None:
+            self._table = same_table(self.settings.embeddings, table["kind"], table["hash"])
+        return self._make_task()
 
-    def _make_task(self, vectors: torch.Tensor | None) -> Task:
+    def _make_task(self) -> Task:
         assert self._vocabulary is not None
-        return RecurrentTask(self.name, self.settings, self._vocabulary, seed=self._seed, pretrained=vectors)
+        return RecurrentTask(self.name, self.settings, self._vocabulary, seed=self._seed, table=self._table)
 
     def state(self) -> Mapping[str, Any]:
-        """The seed of the paragraphs' order, and the width of pretrained vectors."""
-        return {"seed": self._seed, "vector_size": self._vector_size}
+        """The seed of the paragraphs' order, and the hash of the table of pretrained vectors."""
+        return {"seed": self._seed, "table": None if self._table is None else {"kind": self._table.kind, "hash": self._table.key}}
 
     def save_beside(self, folder: Path) -> None:
         """Write the vocabulary into the reader's folder, next to the weights."""

@@ -61,7 +61,7 @@ class Rnn(nn.Module):
 
     def _contextual_states(self, batch: Batch) -> torch.Tensor:
         """The text after attention to the question and to itself (T × B × 2 · hidden)."""
-        words = self.words(batch["words"], batch["letters"])
+        words = self.words(batch["words"], batch["letters"], batch["unseen"])
         lengths, questions = batch["lengths"], batch["question_lengths"]
         text = self.contextual(vectors_at(words, batch["context"]), lengths)
         question = self.contextual(vectors_at(words, batch["question"]), questions)

@@ -16,6 +16,7 @@ from kgqa.metrics.normalize import normalize
 from kgqa.readers.answers import OPTIONS, random_candidate
 from kgqa.readers.recurrent.bidaf import Bidaf
 from kgqa.readers.recurrent.collation import collate
+from kgqa.readers.recurrent.embeddings import Table, vocabulary_vectors
 from kgqa.readers.recurrent.encoding import Encoder
 from kgqa.readers.recurrent.fastqa import Fastqa
 from kgqa.readers.recurrent.layers import WordEmbedder
@@ -38,7 +39,7 @@ from kgqa.runs.files import key_of
 from kgqa.settings.recurrent import RecurrentSettings, RnnSettings
 from kgqa.training.reader import Prediction
 
-VERSION = 5
+VERSION = 6
 """Version of the encoding and the networks."""
 NETWORKS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType({"bidaf": Bidaf, "fastqa": Fastqa, "rnn": Rnn})
 
@@ -64,16 +65,16 @@ class Reading:
 class RecurrentTask:
     """BiDAF, FastQA or the RNN baseline, with a vocabulary."""
 
-    def __init__(
-        self, name: str, settings: RecurrentSettings, vocabulary: Vocabulary, *, seed: int, pretrained: torch.Tensor | None = None
-    ) -> None:
-        """``name``: a key of ``NETWORKS``. ``seed``: for initial weights and the order of paragraphs. ``pretrained``: word vectors."""
-        self.name, self.settings, self.vocabulary = name, settings, vocabulary
+    def __init__(self, name: str, settings: RecurrentSettings, vocabulary: Vocabulary, *, seed: int, table: Table | None = None) -> None:
+        """``name``: a key of ``NETWORKS``. ``seed``: for initial weights and the order of paragraphs. ``table``: pretrained vectors."""
+        self.name, self.settings, self.vocabulary, self._table = name, settings, vocabulary, table
         self.supports = isinstance(settings, RnnSettings)
         self._assembler = Assembler(vocabulary, seed=seed, max_length=settings.max_length, sentences=self.supports)
-        self._encoder = Encoder(vocabulary=vocabulary, assembler=self._assembler, settings=settings, answerability=self.supports)
-        self.encoding = key_of("recurrent", VERSION, vocabulary.key, seed, self.supports, _encoding_settings(settings))
-        self.network = self._new_network(seed, pretrained)
+        self._encoder = Encoder(
+            vocabulary=vocabulary, table=table, assembler=self._assembler, settings=settings, answerability=self.supports
+        )
+        self.encoding = key_of("recurrent", VERSION, vocabulary.key, seed, self.supports, _encoding_settings(settings), table and table.key)
+        self.network = self._new_network(seed, None if table is None else vocabulary_vectors(table, vocabulary))
 
     def _new_network(self, seed: int, pretrained: torch.Tensor | None) -> nn.Module:
         settings, vocabulary = self.settings, self.vocabulary
@@ -97,7 +98,7 @@ class RecurrentTask:
 
     def collate(self, examples: pa.Table) -> Batch:
         """Tensors on the CPU, as in ``collation.collate``."""
-        return collate(examples, self.vocabulary)
+        return collate(examples, self.vocabulary, self._table)
 
     def _has_candidate(self, batch: Batch) -> torch.Tensor:
         """Whether an example's answer is one of its candidates: bool (B)."""

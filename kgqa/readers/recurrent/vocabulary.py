@@ -94,7 +94,7 @@ def count_vocabulary(questions: Iterable[Instance], *, most: int) -> Vocabulary:
     """The ``most`` frequent words and :data:`MOST_LETTERS` characters of the ``questions``, ties in alphabetical order.
 
     A text that several questions show counts once. A word that occurs only once is unknown, so that the network learns to handle unknown
-    words. Memory: all words, and a number per text.
+    words. A placeholder of a masked set never is. Memory: all words, and a number per text.
     """
     words: Counter[str] = Counter()
     seen_texts: set[int] = set()
@@ -109,7 +109,10 @@ def count_vocabulary(questions: Iterable[Instance], *, most: int) -> Vocabulary:
     letters: Counter[str] = Counter()
     for word, count in words.items():
         letters.update(dict.fromkeys(word, count))
-    return Vocabulary(_frequent(words, most, least=2), _frequent(letters, MOST_LETTERS, least=2))
+    placeholders = Counter({word: words.pop(word) for word in [*words] if is_placeholder(word)})
+    frequent_placeholders = _frequent(placeholders, most, least=1)
+    frequent_words = _frequent(words, max(0, most - len(frequent_placeholders)), least=2)
+    return Vocabulary([*frequent_placeholders, *frequent_words], _frequent(letters, MOST_LETTERS, least=2))
 
 
 def _frequent(counts: Counter[str], most: int, *, least: int) -> list[str]:

@@ -6,7 +6,6 @@ features tell which of them follow the tokens written last, so that it continues
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
 import torch
@@ -26,8 +25,6 @@ class CopyingNetwork(nn.Module):
         """The pointer is initialised at random."""
         super().__init__()
         self.model = model.network
-        # transformers calls it ``cache`` since 5.24, and ``past_key_values`` before that.
-        self._cache = "cache" if "cache" in signature(model.network.forward).parameters else "past_key_values"
         self.copies = copies
         if copies:
             width = int(model.network.get_input_embeddings().weight.shape[1])
@@ -41,23 +38,19 @@ class CopyingNetwork(nn.Module):
         states: torch.Tensor = self.model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
         return states
 
-    def write(self, states: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor, cache: Any = None, *, caches: bool) -> Any:
-        """The model's output for the token after each of ``tokens``: all of them, or with a ``cache`` only the new ones."""
+    def write(self, states: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor) -> Any:
+        """The model's output for the token after each of ``tokens``."""
         from transformers.modeling_outputs import BaseModelOutput
 
         return self.model(
-            encoder_outputs=BaseModelOutput(last_hidden_state=states), attention_mask=mask, decoder_input_ids=tokens,
-            **{self._cache: cache}, use_cache=caches, output_hidden_states=True,
+            encoder_outputs=BaseModelOutput(last_hidden_state=states), attention_mask=mask, decoder_input_ids=tokens, use_cache=False,
+            output_hidden_states=True,
         )  # fmt: skip
-
-    def cache_of(self, output: Any) -> Any:
-        """The cache for the next call of :meth:`write`."""
-        return getattr(output, self._cache)
 
     def of_targets(self, source: torch.Tensor, mask: torch.Tensor, decoder_input: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Log-probability of each target token, float32 (examples, steps); ``decoder_input`` are the tokens before them."""
         states = self.read(source, mask)
-        output = self.write(states, mask, decoder_input, caches=False)
+        output = self.write(states, mask, decoder_input)
         vocabulary_log_probabilities: torch.Tensor = output.logits.float().log_softmax(-1).gather(2, targets[:, :, None]).squeeze(2)
         if not self.copies:
             return vocabulary_log_probabilities

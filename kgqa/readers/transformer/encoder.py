@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput, InputError, MissingInput, StorageError, storage_errors
+from kgqa.errors import BrokenInput, InputError, MissingInput, SettingsError, StorageError, storage_errors
 from kgqa.readers import saved
 from kgqa.readers.transformer.foreign import check_folder, check_size, numbers
 from kgqa.settings.reader import LONGEST
@@ -40,6 +40,8 @@ class Encoder:
     """The encoder, a ``transformers.PreTrainedModel``."""
     tokenizer: Any
     """A fast tokenizer, which gives character offsets."""
+    causal: bool = False
+    """Whether a token sees only itself and earlier ones, as in a decoder-only network."""
 
     @property
     def width(self) -> int:
@@ -162,15 +164,46 @@ def _checked_encoder(network: Any, tokenizer: Any, name: str) -> Encoder:
         rows = int(network.get_input_embeddings().num_embeddings)
     except (AttributeError, NotImplementedError):
         raise BrokenInput(f"{name}: this network ({network.config.model_type}) does not read plain texts; use one that does.") from None
-    ends = ((tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id))
-    if any(ids == (None, None) for ids in ends):
+    causal = _is_causal(network, name)
+    # Some decoder-only networks begin a text with its first token.
+    is_decoder = causal or getattr(network.config, "is_causal", None) is False
+    begins, ends = (tokenizer.cls_token_id, tokenizer.bos_token_id), (tokenizer.sep_token_id, tokenizer.eos_token_id)
+    if (begins == (None, None) and not is_decoder) or ends == (None, None):
         raise BrokenInput(f"{name}: its tokenizer has no token for the beginning or the end of a text; replace it with the encoder's own.")
     if not isinstance(tokenizer.model_max_length, int | float) or not tokenizer.model_max_length >= LEAST:
         raise BrokenInput(
             f"{name}: its tokenizer_config.json has no maximum number of tokens (model_max_length); replace it with the encoder's own."
         )
     check_pieces(tokenizer, rows, name)
-    return Encoder(network=network, tokenizer=tokenizer)
+    if causal:
+        network.config.use_cache = False  # a cache is for writing, and no reader writes with this network
+    return Encoder(network=network, tokenizer=tokenizer, causal=causal)
+
+
+def _is_causal(network: Any, name: str) -> bool:
+    """Whether the first token's vector is the same whatever comes after it. No field of a config says this for all networks."""
+    import torch
+
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.inference_mode():
+            first, second = (network(input_ids=torch.tensor([[2, 3, last]])).last_hidden_state[0, 0] for last in (3, 4))
+    except Exception as error:
+        raise _not_loaded(name, error) from error
+    network.train(was_training)
+    return torch.equal(first, second)
+
+
+def bidirectional(encoder: Encoder, name: str) -> Encoder:
+    """A causal encoder whose tokens see later ones too (BehnamGhader et al. 2024); its configuration keeps that. Raises SettingsError."""
+    config = encoder.network.config
+    if not encoder.causal:
+        raise SettingsError(f"bidirectional = true: the tokens of {name} ({config.model_type}) see later ones already; leave it out.")
+    config.is_causal = False
+    if _is_causal(encoder.network, name):
+        raise SettingsError(f"bidirectional = true: transformers has no such attention for {name} ({config.model_type}); leave it out.")
+    return replace(encoder, causal=False)
 
 
 def check_pieces(tokenizer: Any, rows: int, name: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput
+from kgqa.errors import BrokenInput, SettingsError
 from kgqa.readers.transformer.encoder import (
     check_pieces,
     is_trained,
@@ -18,6 +18,7 @@ from kgqa.readers.transformer.encoder import (
     make_network,
     place_of,
 )
+from kgqa.settings.reader import LONGEST
 from kgqa.settings.seq2seq import Seq2SeqSettings
 
 
@@ -35,10 +36,10 @@ class EncoderDecoder:
 
     @property
     def longest(self) -> int:
-        """Maximum number of tokens to read and to write; T5 has no limit."""
+        """Maximum number of tokens to read and to write; T5 has no limit of its own."""
         configs = (self.network.config, self.network.get_encoder().config)
         positions = (int(getattr(config, "max_position_embeddings", 0) or 0) for config in configs)
-        return min((position for position in positions if position), default=1024) - 2
+        return min((position for position in positions if position), default=LONGEST + 2) - 2
 
     def save(self, folder: Path) -> None:
         """Write the configuration and the tokenizer; the weights are the reader's."""
@@ -54,7 +55,14 @@ def load_encoder_decoder(settings: Seq2SeqSettings) -> EncoderDecoder:
     place = place_of(name)
     if not is_trained(Path(place)) and load_pretrained(AutoConfig, place, name).is_encoder_decoder:
         return _checked_encoder_decoder(load_network(AutoModelForSeq2SeqLM, place, name), load_tokenizer(place, name), name)
+    if settings.lora_rank:
+        raise SettingsError(
+            f"lora_rank = {settings.lora_rank}: the decoder that {name} gets is new and has to be trained as a whole; leave lora_rank out, "
+            "or use BART or T5."
+        )
     encoder = load_encoder(name)
+    if encoder.causal:
+        raise _no_decoder(name, encoder.network.config)
     return _checked_encoder_decoder(_with_decoder(encoder.network, settings, name), encoder.tokenizer, name)
 
 
@@ -77,11 +85,13 @@ def _with_decoder(encoder: Any, settings: Seq2SeqSettings, name: str) -> Any:
     try:
         decoder = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     except (ValueError, TypeError) as error:
-        raise BrokenInput(
-            f"{name}: encoders of the type {config.model_type} cannot get a decoder; use BERT, RoBERTa, BART or T5."
-        ) from error
+        raise _no_decoder(name, config) from error
     decoder.base_model.load_state_dict(encoder.state_dict(), strict=False)
     return EncoderDecoderModel(encoder=encoder, decoder=decoder)
+
+
+def _no_decoder(name: str, config: Any) -> BrokenInput:
+    return BrokenInput(f"{name}: encoders of the type {config.model_type} cannot get a decoder; use BERT, RoBERTa, BART or T5.")
 
 
 def _checked_encoder_decoder(network: Any, tokenizer: Any, name: str) -> EncoderDecoder:

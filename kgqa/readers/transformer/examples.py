@@ -110,7 +110,7 @@ def _row(instance: Instance, tokens: dict[str, Tokens], cutter: Cutter, targets:
         gold, spans = 0, [(*_option(windows, cutter, at, instance.answers[0]), 0) for at in windows.options]
     supporting = _support(instance, targets)
     mark_labels = [supporting[piece.paragraph] for piece in windows.slices]
-    sentences = list(_sentences(instance, windows, texts))
+    sentences = list(_sentences(instance, windows, texts, cutter))
     return {
         ID: instance.id,
         TOKENS: sum(windows.lengths),
@@ -200,8 +200,11 @@ def _support(instance: Instance, targets: Targets) -> list[int]:
     return [UNKNOWN if paragraph.supporting is None else int(paragraph.supporting) for paragraph in instance.paragraphs]
 
 
-def _sentences(instance: Instance, windows: Windows, texts: Sequence[Tokens]) -> Any:
-    """Token, paragraph, sentence and label of each sentence that begins in a window."""
+def _sentences(instance: Instance, windows: Windows, texts: Sequence[Tokens], cutter: Cutter) -> Any:
+    """Token, paragraph, sentence and label of each sentence that begins in a window.
+
+    The token is the first one of the sentence; with causal attention, the last one that is in the window.
+    """
     for piece in windows.slices:
         paragraph = instance.paragraphs[piece.paragraph]
         if not paragraph.sentences:
@@ -211,4 +214,5 @@ def _sentences(instance: Instance, windows: Windows, texts: Sequence[Tokens]) ->
         for number, start in enumerate(starts.tolist()):
             if 0 <= start < piece.count:
                 label = int(number in supporting) if supporting is not None else 0 if paragraph.supporting is False else UNKNOWN
-                yield piece.at + start, piece.paragraph, number, label
+                last = min([piece.count, *starts[number + 1 : number + 2].tolist()]) - 1
+                yield piece.at + (max(start, last) if cutter.causal else start), piece.paragraph, number, label

@@ -21,10 +21,11 @@ from kgqa.readers.linked_articles import link_question, link_targets, needed_lin
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.transformer import examples
 from kgqa.readers.transformer.batch import ReadingBatch
-from kgqa.readers.transformer.encoder import ENCODER, Encoder, load_encoder, saved_encoder
+from kgqa.readers.transformer.encoder import ENCODER, Encoder, saved_encoder
 from kgqa.readers.transformer.examples import UNKNOWN, Targets, ragged, ragged_values
 from kgqa.readers.transformer.network import SingleLinear, SpanNetwork
 from kgqa.readers.transformer.reading import ReadingTask, Supervision
+from kgqa.readers.transformer.resizing import pretrained
 from kgqa.readers.transformer.segments import LEAST, segment_max, segment_mean
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
@@ -149,7 +150,7 @@ class LinkSelector(NeuralReader):
 
     def new_task(self, train: Questions) -> Task:
         """The task on the pretrained encoder."""
-        return self._make_task(load_encoder(self.settings.encoder))
+        return self._make_task(pretrained(self.settings))
 
     def saved_task(self, folder: Path, state: Mapping[str, Any]) -> Task:
         """The task on an encoder of the saved configuration."""

@@ -37,7 +37,7 @@ from kgqa.readers.transformer.link_selector import LinkSelector
 from kgqa.readers.transformer.window_selector import WindowSelector
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
-from kgqa.settings.reader import ArticleSettings, LinkedSettings, LinkSettings
+from kgqa.settings.reader import ArticleSettings, LinkedSettings, LinkSettings, RankingSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.intermediate import Lists, kept
 from kgqa.training.loop import FitResult
@@ -217,7 +217,7 @@ def _make_answerer(settings: LinkedSettings, training: TrainingSettings) -> Read
     if not kind.answers or kind.settings is LinkedSettings:  # a pipeline would look for links in what this one selected
         raise SettingsError(f"answerer = {name!r}: it does not answer from paragraphs; choose one that does, as ee.")
     shared: dict[str, Any] = {
-        field: getattr(settings, field) for field in ("encoder", "question_tokens") if field in kind.settings.model_fields
+        field: getattr(settings, field) for field in RankingSettings.model_fields if field in kind.settings.model_fields
     }
     request = specification(name, settings={**shared, **settings.answering}, training={})
     return kind.make(name, request.settings, training)

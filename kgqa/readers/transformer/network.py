@@ -38,7 +38,7 @@ class SpanNetwork(nn.Module):
     def __init__(self, encoder: Encoder, *, layers: int = 1) -> None:
         """The heads, of so many ``layers``, are initialised at random."""
         super().__init__()
-        self.encoder = encoder.network
+        self.encoder, self._causal = encoder.network, encoder.causal
         self.span, self.support, self.sentence, self.sufficiency = (_head(encoder.width, out, layers) for out in (2, 1, 1, LABELS))
         for linear in _linear_layers(self.span, self.support, self.sentence, self.sufficiency):
             nn.init.normal_(linear.weight, std=0.02)
@@ -49,7 +49,13 @@ class SpanNetwork(nn.Module):
         module = sys.modules[type(self.encoder).__module__]
         # Encoders whose layers see windows of different widths make a mask for each width.
         has_common_mask = hasattr(module, "create_bidirectional_mask") and not hasattr(module, "create_bidirectional_sliding_window_mask")
-        self._takes_whole_mask = has_common_mask and getattr(self.encoder.config, "_attn_implementation", "") == "sdpa"
+        is_sdpa = getattr(self.encoder.config, "_attn_implementation", "") == "sdpa"
+        self._needs_whole_mask = is_sdpa and _is_plain_decoder(encoder)
+        self._takes_whole_mask = is_sdpa and (has_common_mask or self._needs_whole_mask)
+
+    def summaries(self, batch: ReadingBatch) -> torch.Tensor:
+        """The token that represents each window (W): its first one, or with causal attention its last one, which alone sees all others."""
+        return batch.offsets + batch.lengths - 1 if self._causal else batch.offsets
 
     def hidden(self, batch: ReadingBatch) -> torch.Tensor:
         """Hidden states of all tokens of all windows, float32 or bfloat16 (tokens, width).
@@ -81,7 +87,7 @@ class SpanNetwork(nn.Module):
         """States of the windows ``rows`` (rows, longest, width); ``marks``: tokens with global attention, beside the question's."""
         is_question = steps < batch.question_tokens[batch.window_example[rows]][:, None]
         # transformers would look whether a mask hides anything, and a GPU would have to wait for that.
-        mask = None if not is_padded else self._attention_mask(is_token)
+        mask = self._attention_mask(is_token) if is_padded or self._needs_whole_mask else None
         inputs: dict[str, Any] = {"input_ids": torch.where(is_token, batch.ids[indices], 0), "attention_mask": mask}
         if self._has_types:
             inputs["token_type_ids"] = (~is_question & is_token).long()
@@ -93,7 +99,27 @@ class SpanNetwork(nn.Module):
 
     def _attention_mask(self, is_token: torch.Tensor) -> torch.Tensor:
         """The mask of padded windows, in a form that transformers passes on unread, if the encoder takes that."""
-        return is_token[:, None, None].expand(-1, 1, is_token.shape[1], -1) if self._takes_whole_mask else is_token.long()
+        if not self._takes_whole_mask:
+            return is_token.long()
+        length = is_token.shape[1]
+        mask = is_token[:, None, None].expand(-1, 1, length, -1)
+        return mask & torch.ones(length, length, dtype=torch.bool, device=mask.device).tril() if self._causal else mask
+
+
+def _is_plain_decoder(encoder: Encoder) -> bool:
+    """Whether this is a decoder-only network whose layers all see as far and whose positions do not depend on the mask.
+
+    For such a network without a mask, transformers would look whether its positions are those of several texts.
+    """
+    config = encoder.network.config
+    is_decoder = encoder.causal or getattr(config, "is_causal", None) is False
+    kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+    return (
+        is_decoder
+        and hasattr(encoder.network, "rotary_emb")
+        and kinds == {"full_attention"}
+        and not getattr(config, "sliding_window", None)
+    )
 
 
 def windows_together(lengths: npt.NDArray[np.int64], *, device: str) -> dict[str, torch.Tensor]:

@@ -24,8 +24,9 @@ from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.readers.answers import right_candidate
 from kgqa.readers.neural import NeuralReader
 from kgqa.readers.scores import answer_score
-from kgqa.readers.transformer.encoder import ENCODER, Encoder, load_encoder, saved_encoder
+from kgqa.readers.transformer.encoder import ENCODER, Encoder, saved_encoder
 from kgqa.readers.transformer.examples import ragged, without_right
+from kgqa.readers.transformer.resizing import pretrained
 from kgqa.readers.transformer.segments import segment_best, segment_logsumexp
 from kgqa.records import Instance
 from kgqa.runs.files import key_of
@@ -97,7 +98,8 @@ class RankingTask:
         if not texts:
             return []
         encoding = self._encoder.tokenizer(list(texts), truncation=True, max_length=self._longest, return_attention_mask=False)
-        return [np.array(ids, np.int32) for ids in encoding["input_ids"]]
+        # A tokenizer without special tokens has none for an empty text.
+        return [np.array(ids or [self._encoder.tokenizer.eos_token_id], np.int32) for ids in encoding["input_ids"]]
 
     def _choices(self, instance: Instance) -> tuple[list[str], int]:
         """The candidates, or the answer and random other answers; and the index of the right one, -1 for none."""
@@ -219,7 +221,7 @@ class RankingReader(NeuralReader):
 
     def new_task(self, train: Questions) -> Task:
         """The task on the pretrained encoder, with the answers of ``train`` by falling frequency."""
-        return self._make_task(load_encoder(self.settings.encoder), _by_frequency(train)[:MOST_ANSWERS])
+        return self._make_task(pretrained(self.settings), _by_frequency(train)[:MOST_ANSWERS])
 
     def task_from(self, folder: Path, state: Mapping[str, Any], train: Questions) -> Task:
         """The task with the answers of ``train``, followed by those of the saved reader."""

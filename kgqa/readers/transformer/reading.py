@@ -33,7 +33,7 @@ from kgqa.settings.reader import EncoderSettings
 from kgqa.training.reader import Prediction
 from kgqa.training.task import Batch
 
-VERSION = 5
+VERSION = 6
 """Version of the encoding."""
 ENCODED = {"question_tokens", "stride", "marks"}
 """Settings that the encoding depends on, besides the tokens of a window."""
@@ -84,7 +84,7 @@ class ReadingTask:
         self._net = self._make_network(encoder)
         self.network: torch.nn.Module = self._net
         self.encoding = key_of(
-            "reading", VERSION, encoder.tokenizer.backend_tokenizer.to_str(), self._cutter.longest,
+            "reading", VERSION, encoder.tokenizer.backend_tokenizer.to_str(), self._cutter.longest, encoder.causal,
             settings.model_dump(include=ENCODED), self._cutter.packs, supervision.options, asdict(targets),
         )  # fmt: skip
 
@@ -157,7 +157,7 @@ class ReadingTask:
 
     def _sufficiency(self, batch: ReadingBatch, hidden: torch.Tensor) -> torch.Tensor:
         """Logits of the three labels (B × 3): the maximum over windows, since a single window may have the support."""
-        logits = self._net.sufficiency(hidden[batch.offsets]).float()
+        logits = self._net.sufficiency(hidden[self._net.summaries(batch)]).float()
         count = batch.count
         return torch.stack([segment_max(column, batch.window_example, count) for column in logits.unbind(1)], dim=1)
 

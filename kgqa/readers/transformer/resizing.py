@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from kgqa.errors import SettingsError
-from kgqa.readers.transformer.encoder import Encoder, load_encoder
-from kgqa.settings.reader import EncoderSettings
+from kgqa.readers.transformer.encoder import Encoder, bidirectional, load_encoder
+from kgqa.settings.reader import EncoderSettings, RankingSettings
 
 MARKS = 2
 """New pieces: the mark of a paragraph and that of a sentence."""
@@ -22,11 +23,22 @@ def encoder_of(settings: EncoderSettings) -> Encoder:
     New positions are copies of the learned ones, from the first to the last and again, which keeps how near two tokens are inside each
     copy (Beltagy et al. 2020, section 5). Attention stays whole, so memory grows with the square of the window.
     """
-    encoder = _resized(load_encoder(settings.encoder), settings)
+    encoder = _resized(pretrained(settings), settings)
     if settings.marks:
+        if encoder.causal:
+            raise SettingsError(
+                f"marks = true: a token of {settings.encoder} does not see later ones, so a mark cannot represent the paragraph after it; "
+                "leave marks out, or set bidirectional = true."
+            )
         # They are no pieces of the tokenizer, so that no text can have them.
         encoder.network.resize_token_embeddings(encoder.rows + MARKS, mean_resizing=False)
     return encoder
+
+
+def pretrained(settings: RankingSettings) -> Encoder:
+    """The whole pretrained encoder, with the attention of the settings. Raises MissingInput, BrokenInput, SettingsError."""
+    encoder = load_encoder(settings.encoder)
+    return bidirectional(encoder, settings.encoder) if settings.bidirectional else encoder
 
 
 def marks_of(encoder: Encoder) -> tuple[int, int]:
@@ -49,7 +61,7 @@ def _resized(encoder: Encoder, settings: EncoderSettings) -> Encoder:
         encoder.tokenizer.model_max_length = settings.positions
     network = type(encoder.network)(type(config).from_dict({**config.to_dict(), **changes}))
     network.load_state_dict({name: weights[name] for name in network.state_dict()})
-    return Encoder(network=network, tokenizer=encoder.tokenizer)
+    return replace(encoder, network=network)
 
 
 def _first_layers(config: Any, layers: int) -> dict[str, Any]:

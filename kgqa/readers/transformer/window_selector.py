@@ -22,7 +22,7 @@ from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.windows import title_prefix
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
-from kgqa.settings.reader import ArticleSettings, EncoderSettings
+from kgqa.settings.reader import ArticleSettings, EncoderSettings, RankingSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.loop import FitResult
 from kgqa.training.questions import Questions
@@ -95,9 +95,8 @@ class WindowSelector:
         self._make_ranker()
 
     def _make_ranker(self) -> None:
-        reading = EncoderSettings(
-            encoder=self.settings.encoder, question_tokens=self.settings.question_tokens, max_length=self.settings.window
-        )
+        shared = {name: getattr(self.settings, name) for name in RankingSettings.model_fields}
+        reading = EncoderSettings(**shared, max_length=self.settings.window)
         self._ranker = SpanReader(f"{self.name}-{RANKER}", reading, self._training, targets=Targets(answer=False))
         self._view: ArticleWindows | None = None
 

@@ -5,6 +5,9 @@ encoder that reads more than ``kgqa.settings.reader.CONNECTED`` tokens gets as m
 each. Other encoders, and selectors, get windows of one paragraph, and several overlapping ones for a long paragraph. The ``[SEP]`` before
 a paragraph represents it, and its first token a sentence; with the setting ``marks`` ``[PP]`` and ``[SS]`` do, which stand before them
 (Trivedi et al. 2020, appendix B.1).
+
+The tokens of a causal encoder see only earlier ones, so it gets ``[CLS] question [SEP] title: text [SEP] yes no [SEP]``. The ``[SEP]``
+after a paragraph represents it, and its last token a sentence. A tokenizer may have no ``[CLS]``, and another name for ``[SEP]``.
 """
 
 from __future__ import annotations
@@ -57,7 +60,7 @@ class Slice:
     at: int
     """Index of the first token among all tokens of the question's windows."""
     mark: int
-    """Index of the paragraph's ``[SEP]`` among them."""
+    """Index of the token that represents the paragraph among them."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,14 +89,20 @@ class Cutter:
         self.longest = min(settings.max_length or LONGEST, encoder.longest)
         if self.longest < SHORTEST:
             raise SettingsError(f"max_length = {self.longest}: this is too short for a question and a text; give at least {SHORTEST}.")
+        self.causal = encoder.causal
         self._question_limit = min(settings.question_tokens, self.longest // 3)
         self.packs = self.longest > CONNECTED and not reads_apart
         self._marks = marks_of(encoder) if settings.marks else None
         """Pieces before a paragraph and before a sentence."""
         begin, end = self._tokenizer.cls_token_id, self._tokenizer.sep_token_id
-        self._begin = [begin if begin is not None else self._tokenizer.bos_token_id]
+        self._begin = [token for token in (begin if begin is not None else self._tokenizer.bos_token_id,) if token is not None]
         self._end = [end if end is not None else self._tokenizer.eos_token_id]
+        places = self._tokenizer("a b", add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        self._has_blanks = any(start == 1 for start, _ in places)
+        """Whether the offsets of a token include the blank before it, as in Llama 3, Qwen and DeBERTa-v3."""
         self.options = self._tokenise([OPTION_TEXT])[0] if options else None
+        # With causal attention yes and no come after the paragraphs, which they would not see otherwise.
+        self._room = self.longest - (len(self.options.ids) + 1 if self.options is not None and self.causal else 0)
 
     def tokens(self, texts: Iterable[str]) -> dict[str, Tokens]:
         """The tokens of each distinct text."""
@@ -105,7 +114,10 @@ class Cutter:
             return []
         # Whatever is too long for the encoder is cut into windows, so that the tokenizer's warning about it means nothing.
         encoding = self._tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, return_attention_mask=False, verbose=False)
-        return [_tokens(ids, offsets) for ids, offsets in zip(encoding["input_ids"], encoding["offset_mapping"], strict=True)]
+        offsets = encoding["offset_mapping"]
+        if self._has_blanks:
+            offsets = [_without_blanks(text, places) for text, places in zip(texts, offsets, strict=True)]
+        return [_tokens(ids, places) for ids, places in zip(encoding["input_ids"], offsets, strict=True)]
 
     def paragraph_tokens(self, paragraph: Paragraph, tokens_of_text: dict[str, Tokens]) -> Tokens:
         """The tokens of a paragraph's text, with a mark before each sentence if the settings ask for it."""
@@ -133,13 +145,14 @@ class Cutter:
             if self._marks is not None:
                 title = np.array([self._marks[0], *title.tolist()], np.int32)
             # A paragraph joins the last window only as a whole: it would otherwise be read in two parts without need.
-            if is_open and self.packs and result.lengths[-1] + len(title) + len(text.ids) + 1 <= self.longest:
+            if is_open and self.packs and result.lengths[-1] + len(title) + len(text.ids) + 1 <= self._room:
                 self._put(result, number, title, text, 0, len(text.ids), len(instance.paragraphs))
                 continue
             first = 0
             while True:
+                self._end_window(result, len(instance.paragraphs))
                 self._begin_window(result, head, len(instance.paragraphs))
-                room = max(1, self.longest - result.lengths[-1] - len(title) - 1)
+                room = max(1, self._room - result.lengths[-1] - len(title) - 1)
                 count = min(room, len(text.ids) - first)
                 self._put(result, number, title, text, first, count, len(instance.paragraphs))
                 if first + count >= len(text.ids):
@@ -149,11 +162,20 @@ class Cutter:
             is_open = True
         if not result.lengths:
             self._begin_window(result, head, len(instance.paragraphs))
+        self._end_window(result, len(instance.paragraphs))
         return result
 
     def _begin_window(self, windows: Windows, head: Ints, options_paragraph: int) -> None:
         windows.lengths.append(0)
         _append(windows, head)
+        if not self.causal:
+            self._put_options(windows, options_paragraph)
+
+    def _end_window(self, windows: Windows, options_paragraph: int) -> None:
+        if self.causal and windows.lengths:
+            self._put_options(windows, options_paragraph)
+
+    def _put_options(self, windows: Windows, options_paragraph: int) -> None:
         if self.options is not None:
             windows.options.append(sum(windows.lengths))
             # Each option is a place of its own, so that no answer reaches from one into the next.
@@ -162,10 +184,12 @@ class Cutter:
             _append(windows, np.array(self._end, np.int32))
 
     def _put(self, windows: Windows, number: int, title: Ints, text: Tokens, first: int, count: int, options_paragraph: int) -> None:
-        mark = sum(windows.lengths) - (self._marks is None)
+        before = sum(windows.lengths) - (self._marks is None)
         _append(windows, title)
+        at = sum(windows.lengths)
+        mark = at + count if self.causal else before
         part = Tokens(ids=text.ids[first : first + count], begins=text.begins[first : first + count], ends=text.ends[first : first + count])
-        windows.slices.append(Slice(paragraph=number, first=first, count=count, at=sum(windows.lengths), mark=mark))
+        windows.slices.append(Slice(paragraph=number, first=first, count=count, at=at, mark=mark))
         _append(windows, part.ids, paragraph=np.full(count, number, np.int32), tokens=part)
         _append(windows, np.array(self._end, np.int32))
 
@@ -173,6 +197,10 @@ class Cutter:
 def title_prefix(title: str | None) -> str:
     """A title as it precedes its text."""
     return f"{title}:"
+
+
+def _without_blanks(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    return [(end - len(text[start:end].lstrip()), end) for start, end in offsets]
 
 
 def _tokens(ids: list[int], offsets: list[tuple[int, int]]) -> Tokens:

@@ -10,7 +10,7 @@ import torch
 
 from kgqa.errors import BrokenInput, EmptyResult
 from kgqa.progress import Silent
-from kgqa.readers.recurrent.embeddings import word_vectors
+from kgqa.readers.recurrent.embeddings import open_table, vocabulary_vectors
 from kgqa.readers.recurrent.reader import RecurrentReader
 from kgqa.readers.recurrent.vocabulary import RESERVED, Vocabulary, load_vocabulary
 from kgqa.readers.specification import specification
@@ -29,6 +29,10 @@ def fitted(name: str, folder: Path, **settings: object) -> RecurrentReader:
     fitting = Fitting(place=folder / "fit", settings=chosen.training, seed=5, progress=Silent(), record=lambda point: None)
     reader.fit(of_list(QUESTIONS), of_list(QUESTIONS[:4]), fitting)
     return reader
+
+
+def word_vectors(name: str, vocabulary: Vocabulary) -> torch.Tensor:
+    return vocabulary_vectors(open_table(name), vocabulary)
 
 
 def glove(path: Path, *lines: str) -> Path:

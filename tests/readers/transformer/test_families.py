@@ -46,6 +46,26 @@ def byte_level() -> tuple[Any, dict[str, str]]:
     return tokenizer, special
 
 
+def decoder_pieces() -> tuple[Any, dict[str, str]]:
+    """Byte-level BPE, as of Qwen2: only an end of texts, no padding, and the blank before a word is a part of its piece's place."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=400, special_tokens=["<|endoftext|>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    return tokenizer, {"eos_token": "<|endoftext|>"}
+
+
+def llama_pieces() -> tuple[Any, dict[str, str]]:
+    """The same with a beginning of texts, as of Llama 3."""
+    tokenizer, _ = decoder_pieces()
+    tokenizer.add_special_tokens(["<|begin_of_text|>"])
+    return tokenizer, {"eos_token": "<|endoftext|>", "bos_token": "<|begin_of_text|>"}
+
+
 def sentence_pieces() -> tuple[Any, dict[str, str]]:
     """Unigram pieces, as of DeBERTa-v3."""
     special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
@@ -80,27 +100,44 @@ def deberta(pieces: int) -> Any:
     )  # fmt: skip
 
 
+def llama(pieces: int) -> Any:
+    return transformers.LlamaConfig(vocab_size=pieces, max_position_embeddings=2048, num_key_value_heads=1, **SIZES)
+
+
+def qwen2(pieces: int) -> Any:
+    return transformers.Qwen2Config(vocab_size=pieces, max_position_embeddings=2048, num_key_value_heads=1, **SIZES)
+
+
 Make = Callable[[int], Any]
 FAMILIES: dict[str, tuple[Callable[[], tuple[Any, dict[str, str]]], Make, int]] = {
     "roberta": (byte_level, roberta, 160),
     "longformer": (byte_level, longformer, 1200),
     "modernbert": (byte_level, modern, 8192),
     "deberta-v2": (sentence_pieces, deberta, 160),
+    "llama": (llama_pieces, llama, 2048),
+    "qwen2": (decoder_pieces, qwen2, 2048),
 }
 """Kind → tokenizer, configuration, tokens that it reads at once."""
+
+
+DECODERS = ("llama", "qwen2")
+
+
+def write_family(kind: str, folder: Path) -> str:
+    """Write an encoder of the kind, and return the folder's name."""
+    make_tokenizer, make_config, longest = FAMILIES[kind]
+    tokenizer, special = make_tokenizer()
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest, **special)
+    fast.save_pretrained(folder)
+    torch.manual_seed(1)
+    transformers.AutoModel.from_config(make_config(len(fast))).save_pretrained(folder)
+    return str(folder)
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A kind, and a folder with an encoder of it."""
-    make_tokenizer, make_config, longest = FAMILIES[request.param]
-    tokenizer, special = make_tokenizer()
-    folder = tmp_path_factory.mktemp(request.param)
-    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest, **special)
-    fast.save_pretrained(folder)
-    torch.manual_seed(1)
-    transformers.AutoModel.from_config(make_config(len(fast))).save_pretrained(folder)
-    return request.param, str(folder)
+    return request.param, write_family(request.param, tmp_path_factory.mktemp(request.param))
 
 
 def test_it_is_loaded_with_its_length(family: tuple[str, str]) -> None:
@@ -111,17 +148,18 @@ def test_it_is_loaded_with_its_length(family: tuple[str, str]) -> None:
     assert encoder.longest == longest
     cutter = Cutter(encoder, EncoderSettings(), options=False)
     assert cutter.longest == min(longest, 4096)
-    assert cutter.packs == (kind in {"longformer", "modernbert"})
+    assert cutter.packs == (longest > 1024)
     assert Cutter(encoder, EncoderSettings(max_length=8192), options=False).longest == longest
 
 
 @pytest.mark.parametrize("marks", [False, True])
 def test_spans_are_the_answers_in_its_pieces(family: tuple[str, str], marks: bool) -> None:
+    marks = marks and family[0] not in DECODERS
     settings = EncoderSettings(encoder=family[1], marks=marks)
     some = questions(6)
     for row, instance in zip(encode(some, Cutter(encoder_of(settings), settings, options=True), Targets()).to_pylist(), some, strict=True):
         texts = {
-            instance.paragraphs[row["paragraph"][first]].text[row["begin"][first] : row["end"][last]].strip()
+            instance.paragraphs[row["paragraph"][first]].text[row["begin"][first] : row["end"][last]]
             for first, last in zip(row["span_first"], row["span_last"], strict=True)
         }
         assert {text.rstrip(".") for text in texts} == set(instance.answers)
@@ -151,7 +189,7 @@ def test_its_states_depend_on_no_padding(family: tuple[str, str]) -> None:
 
 def test_positions_are_for_learned_ones(family: tuple[str, str]) -> None:
     kind, folder = family
-    if kind in {"modernbert", "deberta-v2"}:
+    if kind not in {"roberta", "longformer"}:
         with pytest.raises(SettingsError, match=rf"\({kind}\) has no table of learned positions"):
             encoder_of(EncoderSettings(encoder=folder, positions=2048))
         return

@@ -122,7 +122,7 @@ class TypedTask(ReadingTask):
 
     def _features(self, batch: NumericBatch, hidden: torch.Tensor) -> Features:
         starts, ends = self._ends(batch, hidden)
-        firsts = hidden[batch.offsets].float()
+        firsts = hidden[self._net.summaries(batch)].float()
         sums = firsts.new_zeros(batch.count, firsts.shape[1]).index_add(0, batch.window_example, firsts)
         windows = segment_size(batch.window_example, batch.count)
         return Features(hidden=hidden, pooled=sums / windows[:, None], starts=starts, ends=ends)
