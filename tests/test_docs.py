@@ -172,6 +172,14 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
             assert not anchor or anchor in anchors(file), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.name)
+def test_every_row_of_a_table_has_the_cells_of_its_header(page: Path) -> None:
+    header = ""
+    for line in BLOCK.sub("", page.read_text("utf-8")).splitlines():
+        header = (header or line) if line.startswith("|") else ""
+        assert len(re.findall(r"(?<!\\)\|", line)) == len(re.findall(r"(?<!\\)\|", header)) or not header, line
+
+
 @pytest.mark.parametrize("folder", ["kgqa", "tests", "cypher", "benchmarks", "tools", "seeds"])
 def test_pages_that_files_name_are_there(folder: str) -> None:
     files = [path for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".toml", ".cypher", ".md"}]
