@@ -259,13 +259,6 @@ CREATE INDEX kgqa_sample_grade IF NOT EXISTS FOR (s:Sample) ON (s.grade)
 // stores: neo4j
 CREATE INDEX kgqa_blocked_relation IF NOT EXISTS FOR (q:Rejected) ON (q.relation)
 
-// name: forget_questions
-// purpose: the nodes of a graph of single-hop questions that was here before had another key
-// params: none
-// returns: none
-// stores: neo4j
-DROP CONSTRAINT kgqa_question IF EXISTS
-
 // name: index_label
 // purpose: entities are looked up by their label
 // params: none

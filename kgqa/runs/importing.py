@@ -34,6 +34,9 @@ from kgqa.sources.streams import TextFile, require_files
 from kgqa.version import __version__
 
 SOURCES = "sources.json"
+PATHS = "paths.json"
+CONTENT = {"sha256", "bytes", "partial"}
+"""Keys of a file's description that change when the file does."""
 PART_ROWS = 200_000
 """Rows of a service that are written at once."""
 PROCESSES_FROM = 16 << 20
@@ -79,7 +82,7 @@ def run_import(
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
     change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. ``replaces``:
-    whether a file takes the place of one of the same name and format that an earlier import did not read whole. Raises KgqaError.
+    whether a changed file takes the place of itself if an earlier import did not read it whole. Raises KgqaError.
     """
 
     def waits(holder: str) -> None:
@@ -121,9 +124,12 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
-    replaced = _unfinished(out, known_files, [sources[number] for number, *_ in entries]) if replaces else []
+    paths = _paths(out)
+    paths |= {number: str(path.resolve()) for number, path, _ in entries}
+    replaced = _unfinished(out, known_files, {number: sources[number] for number, *_ in entries}, paths) if replaces else []
     for number in replaced:
-        del sources[number]
+        del sources[number], paths[number]
+    write_whole(out / PARTS / PATHS, json.dumps(paths, indent=1, ensure_ascii=False))
     if sources != known_files:
         write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
     for number in replaced:
@@ -136,7 +142,9 @@ def _run(
             reused.append(path.name)
         else:
             todo.append(_File(path, out / PARTS / number, state, watch, partial))
-    progress.finish(f"{len(reused)} of {len(files)} were read before" if reused else "")
+    notes = [f"{len(reused)} of {len(files)} were read before"] if reused else []
+    notes += [f"{known_files[number]['file']} takes the place of what was read of it before" for number in replaced]
+    progress.finish("; ".join(notes))
     if todo:
         size = sum(file.size for file in todo)
         progress.start("Parsing", size, "bytes")
@@ -168,16 +176,35 @@ def check_import(folder: Path) -> None:
                 )
 
 
-def _unfinished(out: Path, earlier: Mapping[str, Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Of the ``earlier`` files those that were not read whole, or were cut, and that one of the ``entries`` takes the place of."""
-    names = {(entry["file"], entry["format"]) for entry in entries}
+def _unfinished(
+    out: Path, earlier: Mapping[str, Mapping[str, Any]], entries: Mapping[str, Mapping[str, Any]], paths: Mapping[str, str]
+) -> list[str]:
+    """The folders of ``earlier`` files that were not read whole, or were cut, and that one of the ``entries`` takes the place of.
+
+    This is the file at the same path with the same options, but another content.
+    """
+
+    def identity(number: str, entry: Mapping[str, Any]) -> str:
+        same = {name: value for name, value in entry.items() if name not in CONTENT}
+        return json.dumps([paths.get(number, number), same], sort_keys=True)
+
+    coming = {identity(number, entry) for number, entry in entries.items()}
     result = []
     for number, entry in earlier.items():
-        if (entry["file"], entry["format"]) in names and entry not in entries:
+        if number not in entries and identity(number, entry) in coming:
             state = read_state(out / PARTS / number)
             if state is None or not state.done or state.notes:
                 result.append(number)
     return result
+
+
+def _paths(out: Path) -> dict[str, str]:
+    """Folder of parts → the path of the file that it was made from; it stays in this folder, and is in no manifest."""
+    try:
+        paths = json.loads((out / PARTS / PATHS).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return paths if isinstance(paths, dict) else {}
 
 
 def _place(sources: Mapping[str, dict[str, Any]], entry: Mapping[str, Any]) -> str:

@@ -208,7 +208,7 @@ def test_what_says_nothing_to_the_filter_is_refused(tmp_path: Path) -> None:
         (
             "readers",
             "tail_reader = 'prior'\nsettings = { no_such = 1 }",
-            "own.toml: unknown setting 'musique.disconnection.settings.no_such'; choose one of encoder",
+            "own.toml: unknown setting 'musique.disconnection.settings.no_such'; choose one of bidirectional, encoder,",
         ),
     ):
         own.write_text(f'extends = "questions"\n[musique.disconnection]\n{said}\n')

@@ -305,6 +305,18 @@ def test_a_file_that_could_not_be_read_does_not_stand_in_the_way(tmp_path: Path)
     assert result.notes == ["bad.jsonl: an earlier import did not read this whole, so it is left out; import it again to add it."]
 
 
+def test_cut_files_of_one_name_in_two_folders_are_both_kept(tmp_path: Path) -> None:
+    counts = []
+    for year in ("2023", "2024"):
+        path = tmp_path / year / "part.jsonl.gz"
+        path.parent.mkdir()
+        lines = [json.dumps({"id": f"{year}-{number}", "text": f"text {number * 7919 % 10000}"}) for number in range(5000)]
+        path.write_bytes(gzip.compress("\n".join(lines).encode())[:-2000])
+        result = kgqa.import_files("texts", [path], out=tmp_path / "out", partial=True)
+        counts.append({row[0][:4] for row in table(result, "documents")})
+    assert counts == [{"2023"}, {"2023", "2024"}]
+
+
 def test_a_mended_file_takes_the_place_of_the_broken_one(tmp_path: Path) -> None:
     good = imported(tmp_path, [["entity", "a", "A"]])
     path = tmp_path / "more.jsonl"

@@ -67,7 +67,7 @@ GRAPH = Layout(
         "about": {"entity": "entities", "document": "documents"},
     },
     anew="load it anew with kgqa load --store neo4j --replace",
-    constraints=("constrain_marker", "constrain_sample", "forget_questions"),
+    constraints=("constrain_marker", "constrain_sample"),
     keys=(
         "constrain_entity",
         "constrain_document",
