@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from kgqa.errors import ClusterError, SettingsError
-from kgqa.settings.cluster import AUTO, FORMS, VARIABLE, is_address
+from kgqa.settings.cluster import AUTO, FORMS, VARIABLE, is_address, shown
 
 SECONDS = "KGQA_CLUSTER_SECONDS"
 """Environment variable: seconds to wait for the cluster's answer."""
@@ -36,11 +36,11 @@ def probe(address: str, where: str = "") -> str:
     """
     where = where or f"--cluster {address}"
     if not is_address(address):
-        raise SettingsError(f"--cluster {address!r} is no address of a cluster; give {FORMS}.")
+        raise SettingsError(f"--cluster {shown(address)} is no address of a cluster; give {FORMS}.")
     named = os.environ.get(VARIABLE, "") if address == AUTO else ""
     if named and not is_address(named):
         raise SettingsError(
-            f"{where}: {VARIABLE} is {named!r}, which is no address of a cluster; set it to HOST:PORT or ray://HOST:PORT, or unset it."
+            f"{where}: {VARIABLE} is {shown(named)}, which is no address of a cluster; set it to HOST:PORT or ray://HOST:PORT, or unset it."
         )
     if named:
         where = f"{where}, {VARIABLE} {named}"

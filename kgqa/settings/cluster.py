@@ -67,3 +67,13 @@ def is_address(text: str) -> bool:
     """
     match = _ADDRESS.fullmatch(text)
     return text == AUTO or (match is not None and 0 < int(match[3]) < 1 << 16)
+
+
+def shown(address: str) -> str:
+    """A wrong address for a message; what may be a password is left out.
+
+    >>> shown("head"), shown("ray://user:secret@head:1")
+    ("'head'", "'…@head:1'")
+    """
+    _, at, rest = address.rpartition("@")
+    return repr(f"…@{rest}" if at else address)
