@@ -56,7 +56,7 @@ def _print(console: Terminal, result: Publication) -> None:
         return
     console.say(f"{result.place}{visibility}: {len(result.files)} files, {total}", style="bold")
     if "://" in result.place and result.repository is None:
-        console.say(f"To read it: kgqa show {result.place}")
+        console.say(f"To read it: kgqa show {quote(result.place)}")
         return
     name = result.repository or quote(result.place)
     console.say(f"To load it: python -c 'from datasets import load_dataset; print(load_dataset(\"{name}\"))'")

@@ -129,7 +129,7 @@ def compose(
     ``endpoint`` (by default ``OPENAI_BASE_URL``; the key is ``OPENAI_API_KEY``), whose recorded responses may cost ``max_cost`` in total;
     ``people``, who get tasks and return ``answers``. Pairs and reasoning graphs are searched ``by`` the compiled ``kernel``, or by
     ``cypher`` queries in the ``embedded`` store or a ``neo4j`` server (``neo4j``, by default from the environment). The same input,
-    settings and seed give the same bytes for any ``workers``, ``cluster``, ``by`` and ``store``. Raises KgqaError.
+    settings and seed give the same bytes for any ``workers``, ``by`` and ``store``, and on CPUs for any ``cluster``. Raises KgqaError.
     """
     check_seed(seed)
     worker_count(workers)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kgqa.errors import BrokenInput, InputChanged, ObjectStoreError, StorageError, storage_errors
+from kgqa.errors import BrokenInput, InputChanged, MissingInput, ObjectStoreError, StorageError, storage_errors
 from kgqa.object_store.address import ObjectAddress, place_of
 from kgqa.object_store.service import Service, State, endpoint
 from kgqa.progress import Progress, Silent
@@ -67,6 +67,9 @@ def _mirrored(address: ObjectAddress, *, deep: bool, progress: Progress) -> Path
     service = Service.of(address)
     single = service.is_object()
     sizes = {"": 0} if single else {name: size for name, size in service.sizes(deep=deep).items() if not _is_hidden(name)}
+    if not sizes:
+        below = "below" if deep else "directly below"
+        raise MissingInput(f"{address}: the store has no object {below} this prefix whose name does not begin with a dot; check the URL.")
     _check_names(address, sizes)
     # Another endpoint may have a bucket of the same name.
     root = folder() / key_of(endpoint() if address.scheme == "s3" else "", str(address), deep)[:16]
@@ -102,7 +105,7 @@ def _check_names(address: ObjectAddress, names: Mapping[str, Any]) -> None:
     """Raise BrokenInput for keys that are no names of files, or where one is the folder of another."""
     folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
     for name in [address.path, *names]:
-        if name and (set(name.split("/")) & {"", ".", ".."} or not name.isprintable() or name in folders):
+        if name and (set(name.split("/")) & {"", ".", ".."} or not name.isprintable() or (name in names and name in folders)):
             raise BrokenInput(f"{address}: the key {name!r} cannot be the name of a file here; rename the object, or give another prefix.")
 
 

@@ -113,7 +113,7 @@ class Service:
     def sizes(self, *, deep: bool) -> dict[str, int]:
         """Name → bytes of each object below the prefix, sorted; without ``deep`` only of those without a further slash.
 
-        Raises MissingInput if there are none.
+        Raises MissingInput if there are none, however deep; those that are only deeper give an empty result.
         """
         from pyarrow.fs import FileSelector, FileType
 

@@ -1,6 +1,7 @@
 """Puts the files of a dataset into an object store, the manifest last: a dataset without a manifest is not whole, and is not read as one.
 
-A store has no transaction over several objects. To replace a dataset, its manifest is deleted first, so that nobody reads a mixture.
+A store has no transaction over several objects. To replace a dataset, its obsolete files and then its manifest are deleted first, so that
+nobody reads a mixture: without a file that the manifest names, or without the manifest, nothing is read.
 """
 
 from __future__ import annotations
@@ -79,15 +80,17 @@ def check_free(place: InStore, names: Mapping[str, object], *, replace: bool) ->
 def upload(place: InStore, files: Mapping[str, tuple[Content, int, str]], progress: Progress) -> None:
     """Bring the address to ``files``: name → content, bytes and SHA-256. Objects there that belong to no dataset stay.
 
-    Raises ObjectStoreError; an upload that broke leaves no manifest, and the same call with ``replace`` puts all files again.
+    Raises ObjectStoreError; an upload that broke leaves no manifest, or one that names a file that is gone, and the same call with
+    ``replace`` goes on.
     """
     service = place.service
     missing = [name for name, (_, size, digest) in files.items() if name != MANIFEST and not place.has(name, size, digest)]
     progress.start(f"Uploading {len(missing) + 1} files", sum(files[name][1] for name in [*missing, MANIFEST]), "bytes")
-    if MANIFEST in place.sizes:
-        service.delete(MANIFEST)
+    # Only the old manifest says that obsolete files are kgqa's. So they go before it, or a second call could not delete them.
     for name in sorted((place.hashes.keys() & place.sizes.keys()) - files.keys()):
         service.delete(name)
+    if MANIFEST in place.sizes:
+        service.delete(MANIFEST)
     for name in missing:
         service.write(name, _chunks(files[name][0], progress))
     _check_arrived(service, {name: size for name, (_, size, _) in files.items() if name != MANIFEST})

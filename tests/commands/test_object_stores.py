@@ -195,6 +195,39 @@ def test_an_upload_that_breaks_leaves_no_whole_dataset_and_can_be_repeated(
     assert kgqa.open_dataset(PUBLISHED).format == "native"
 
 
+@pytest.mark.parametrize(("method", "name"), [("DELETE", "rejected.parquet"), ("DELETE", "manifest.json"), ("PUT", "README.md")])
+def test_a_replacement_that_breaks_can_be_repeated(objects: ObjectServer, dataset: Path, changed: Path, method: str, name: str) -> None:
+    kgqa.publish(dataset, to=PUBLISHED)
+    objects.fail(method, name, 403, times=10**6)
+    with pytest.raises(ObjectStoreError, match="refuses access"):
+        kgqa.publish(changed, to=PUBLISHED, replace=True)
+    objects.faults.clear()
+    if method == "PUT" or name == "manifest.json":
+        with pytest.raises((BrokenInput, ObjectStoreError)):
+            kgqa.open_dataset(PUBLISHED)
+    kgqa.publish(changed, to=PUBLISHED, replace=True)
+    assert kgqa.open_dataset(PUBLISHED).format == "native"
+    assert f"{PREFIX}/rejected.parquet" not in objects.keys(PREFIX)
+
+
+def test_a_twin_is_whole_if_the_manifest_above_it_says_so(objects: ObjectServer, dataset: Path) -> None:
+    kgqa.publish(dataset, to=PUBLISHED)
+    twin = kgqa.open_dataset(f"{PUBLISHED}/masked")
+    assert [sample.id for sample in twin.read("dev")] == [sample.id for sample in kgqa.open_dataset(dataset / "masked").read("dev")]
+    content = objects.get(f"{PREFIX}/masked/dev.parquet")
+    objects.put(f"{PREFIX}/masked/dev.parquet", objects.get(f"{PREFIX}/masked/test.parquet"))
+    with pytest.raises(BrokenInput, match="its upload did not end"):
+        kgqa.open_dataset(f"{PUBLISHED}/masked")
+    objects.put(f"{PREFIX}/masked/dev.parquet", content)
+    objects.delete(f"{PREFIX}/manifest.json")
+    with pytest.raises(BrokenInput, match="its upload did not end"):
+        kgqa.open_dataset(f"{PUBLISHED}/masked")
+
+
+def test_the_command_that_reads_a_dataset_is_quoted_for_the_shell(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
+    assert f"kgqa show 's3://{BUCKET}/a $b'" in cli("publish", dataset, "--to", f"s3://{BUCKET}/a $b").out
+
+
 def test_an_upload_of_which_the_store_lacks_a_file_gets_no_manifest(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
     objects.hidden.append(f"{PREFIX}/dev.parquet")
     cli("publish", dataset, "--to", PUBLISHED).sentence(f"{PUBLISHED}/dev.parquet", "after the upload")

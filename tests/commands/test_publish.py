@@ -143,6 +143,19 @@ class TestAFolder:
             kgqa.publish(own_dataset, to=tmp_path / "again")
         assert not (tmp_path / "again").exists()
 
+    def test_no_place_in_an_object_store_is_published(self, own_dataset: Path, tmp_path: Path) -> None:
+        manifest = native.manifest_of(own_dataset)
+        manifest["passed"] |= {
+            "source": "s3://private-bucket/team/wiki",
+            "sets": ["gs://private-bucket/team/a.json", "s3://private-bucket/"],
+        }
+        manifest["url"] = "s3://private-bucket/team//latest/"
+        (own_dataset / "manifest.json").write_text(json.dumps(manifest))
+        kgqa.publish(own_dataset, to=tmp_path / "out")
+        published = native.manifest_of(tmp_path / "out")
+        assert (published["passed"]["source"], published["passed"]["sets"], published["url"]) == ("wiki", ["a.json", "s3"], "latest")
+        assert "private-bucket" not in "".join((tmp_path / "out" / name).read_text("utf-8") for name in FILES if name not in DATA)
+
     def test_no_key_and_nothing_foreign_is_published(self, own_dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (own_dataset / ".env").write_text("OPENAI_API_KEY=sk-0123456789")
         assert kgqa.publish(own_dataset, to=tmp_path / "out").left_out == [".env"]

@@ -255,6 +255,22 @@ def test_a_key_that_is_no_name_of_a_file_is_refused(lat: ObjectServer, key: str,
     assert not [path for path in copies.parent.rglob("*") if path.is_file() and path.read_bytes() == b"evil"]
 
 
+@pytest.mark.parametrize(("prefix", "url"), [("", f"s3://{BUCKET}"), ("lat/", URL)])
+def test_a_folder_below_a_prefix_may_have_its_name(objects: ObjectServer, prefix: str, url: str) -> None:
+    name = url.removeprefix("s3://") + "/a"
+    objects.put(f"{prefix}{name}", b"a")
+    assert contents(local_copy(url)) == {name: b"a"}
+
+
+@pytest.mark.parametrize(("key", "deep"), [("lat/deeper/a.tsv", False), ("lat/.hidden", False), ("lat/.hidden", True)])
+def test_a_prefix_without_an_object_that_counts_gives_one_sentence(objects: ObjectServer, key: str, deep: bool, copies: Path) -> None:
+    objects.put(key, b"a")
+    with pytest.raises(MissingInput) as error:
+        local_copy(URL, deep=deep)
+    sentence(error.value, f"{URL}: the store has no object")
+    assert not copies.exists(), "nothing is written"
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

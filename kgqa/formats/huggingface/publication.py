@@ -18,6 +18,7 @@ from kgqa.errors import BrokenInput, MissingInput, SettingsError, storage_errors
 from kgqa.formats import native
 from kgqa.formats.columns import MEANINGS
 from kgqa.formats.huggingface.croissant import CROISSANT, DataFile, Description, croissant
+from kgqa.object_store.address import SCHEMES
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import MANIFEST
 
@@ -26,6 +27,7 @@ SECRETS = re.compile(r"(?:^|_)(?:KEY|TOKEN|PASSWORD|SECRET)$")
 """Names of environment variables whose values are never published."""
 SHORTEST_SECRET = 8
 """Characters; a shorter value may be a word of any text."""
+_OBJECT = re.compile(rf"(?P<scheme>{'|'.join(SCHEMES)})://[^/]*(?:/+(?:.*/)?(?P<last>[^/]+))?/*")
 _FOLDER = re.compile(r'(load_dataset\()"FOLDER"')
 _EXPLAINED = "`FOLDER` is this folder, or the name of the set on the hub.\n\n"
 _BIBTEX = re.compile(r"```bibtex\n(.*?)\n```", re.DOTALL)
@@ -131,12 +133,14 @@ def _description(card: str, *, name: str, page: str) -> Description:
 
 
 def _without_folders(value: Any) -> Any:
-    """JSON-able data with the last part of each absolute path in it."""
+    """JSON-able data with the last part of each absolute path and each URL of an object store in it."""
     if isinstance(value, dict):
         return {_without_folders(name): _without_folders(part) for name, part in value.items()}
     if isinstance(value, list):
         return [_without_folders(part) for part in value]
     if isinstance(value, str):
+        if url := _OBJECT.fullmatch(value):
+            return url["last"] or url["scheme"]  # not even the name of a bucket
         path = next((path for path in _paths(value) if path.is_absolute() and path.name), None)
         return value if path is None else path.name
     return value
