@@ -30,6 +30,7 @@ State = dict[str, str]
 """What the store says of an object: size, time of the last change, and ETag or generation."""
 AGAIN = "then run the same command again, which goes on with what is missing"
 REASONS = {
+    r"credentials file": "the file that GOOGLE_APPLICATION_CREDENTIALS names cannot be read; correct the variable, or unset it",
     r"NO_SUCH_BUCKET|\bbucket does not exist|^Bucket '[^']*' not found": "there is no such bucket; check its name and AWS_ENDPOINT_URL",
     r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|TOKEN|UNRECOGNIZED_CLIENT|PERMISSION_DENIED|UNAUTHENTICATED|status 40[13]|credential": (
         "the store refuses access with the credentials of the environment; set others, or "
@@ -60,7 +61,7 @@ def store_errors(place: object) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise _missing(place) from None
-    except (OSError, ValueError, RuntimeError, NotImplementedError) as error:
+    except (OSError, ValueError, RuntimeError, NotImplementedError, *_arrow_errors()) as error:
         text = str(error)
         reason = next((reason for pattern, reason in REASONS.items() if re.search(pattern, text, re.IGNORECASE)), None)
         if reason is None and _GONE.search(text):
@@ -70,6 +71,12 @@ def store_errors(place: object) -> Iterator[None]:
         raise ObjectStoreError(
             f"{place}: {reason or f'the store fails with an error of its own{named}; check the URL and the endpoint'}."
         ) from None
+
+
+def _arrow_errors() -> tuple[type[Exception], ...]:
+    from pyarrow import ArrowException
+
+    return (ArrowException,)
 
 
 def _missing(place: object) -> MissingInput:

@@ -124,6 +124,14 @@ class TestAFolder:
         with pytest.raises(StorageError, match="already there"):
             kgqa.publish(dataset, to=tmp_path / "two")
 
+    def test_a_published_dataset_is_published_again(self, dataset: Path, tmp_path: Path) -> None:
+        first, second = tmp_path / "a" / dataset.name, tmp_path / "b" / dataset.name
+        kgqa.publish(dataset, to=first)
+        kgqa.publish(first, to=second)
+        files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
+        assert [path.relative_to(second) for path in sorted(second.rglob("*")) if path.is_file()] == files
+        assert all((first / name).read_bytes() == (second / name).read_bytes() for name in files)
+
     def test_a_dry_run_writes_nothing(self, dataset: Path, tmp_path: Path) -> None:
         outcome = publish(dataset, "--dry-run", to=str(tmp_path / "out"))
         assert (outcome.status, outcome.err, contents.files(tmp_path)) == (0, "", {})

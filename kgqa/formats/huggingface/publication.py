@@ -23,6 +23,8 @@ from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import MANIFEST
 
 CARD = "README.md"
+DESCRIPTIONS = (CARD, CROISSANT)
+"""Files that describe the data, and are written anew."""
 SECRETS = re.compile(r"(?:^|_)(?:KEY|TOKEN|PASSWORD|SECRET)$")
 """Names of environment variables whose values are never published."""
 SHORTEST_SECRET = 8
@@ -64,7 +66,7 @@ def publication(dataset: Path, *, repository: str = "", page: str = "") -> dict[
         )
     native.check_whole(dataset)
     with storage_errors(dataset):
-        data = {name: _data_file(dataset / name, digest) for name, digest in sorted(files_in_manifest.items()) if name != CARD}
+        data = {name: _data_file(dataset / name, digest) for name, digest in sorted(files_in_manifest.items()) if name not in DESCRIPTIONS}
         card = (dataset / CARD).read_text("utf-8")
     if repository:
         card = _FOLDER.sub(rf'\1"{repository}"', card).replace(_EXPLAINED, "")
@@ -73,7 +75,7 @@ def publication(dataset: Path, *, repository: str = "", page: str = "") -> dict[
     files = {
         name: PublishedFile(content=dataset / name, sha256=digest, size=(dataset / name).stat().st_size)
         for name, digest in files_in_manifest.items()
-        if name != CARD
+        if name not in DESCRIPTIONS
     } | {name: _text_file(text) for name, text in texts.items()}
     manifest = _without_folders(manifest) | {"files": {name: files[name].sha256 for name in sorted(files)}}
     texts[MANIFEST] = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
