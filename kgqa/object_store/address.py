@@ -44,6 +44,8 @@ def place_of(place: str | Path) -> ObjectAddress | Path:
     >>> place_of("s3://corpora/wiki/lat/"), place_of("file:///data/lat")
     (ObjectAddress(scheme='s3', bucket='corpora', key='wiki/lat'), PosixPath('/data/lat'))
     """
+    if not str(place):
+        raise SettingsError("an empty text is no folder, file or URL; name one, or leave the option out.")
     match = _URL.fullmatch(str(place))
     if match is None:
         if _FLATTENED.match(str(place)):
