@@ -12,7 +12,7 @@ import kgqa
 from kgqa.version import __version__
 
 PACKAGES = ("numba", "numpy", "polars", "pyarrow")
-OF_NETWORKS = ("torch", "transformers", "tokenizers", "safetensors")
+OF_NETWORKS = ("torch", "transformers", "tokenizers", "safetensors", "peft")
 """Packages that run networks."""
 MISSING = "missing"
 """Stands for the version of a package that is not installed."""

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,8 @@ def train(
     with _undone(folder, runs):
         start_record = _begin(folder, source, request, seed, start)
         if (folder / MANIFEST).is_file() and (folder / SAVED).is_dir():
-            return _as_it_was(folder, source, request)
+            fault = "" if track is None else f"--track {track}: nothing was sent, as this run was already finished."
+            return replace(_as_it_was(folder, source, request), tracking_fault=fault)
         return _fit(folder, source, request, seed, start, start_record, watch, runs=runs, track=track, progress=progress or Silent())
 
 
@@ -198,13 +199,12 @@ def _fit(
             best=fitted.best if fitted else None,
             faults=fitted.faults if fitted else Counter(),
             connects=getattr(model, "connects", None),
-            tracking_fault=tracking.fault if tracking else "",
         )
         if run:
             _save(folder, model)
             run.finish(score=result.best, steps=result.steps)
             _conclude(folder, result, start_record, _parameters(run.points))
-    return result
+    return replace(result, tracking_fault=tracking.fault if tracking else "")  # the tracker can also fail at its end
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from kgqa.arrays.parallel import Engine
 from kgqa.cluster.opening import for_networks
 from kgqa.errors import storage_errors
 from kgqa.readers.pretrained import SETTINGS
+from kgqa.readers.recurrent.static import static_folder
 from kgqa.readers.registry import READERS
 from kgqa.readers.specification import Specification
 from kgqa.readers.transformer.encoder import HUB_FILES, folder_of, is_trained, place_of
@@ -22,7 +23,7 @@ from kgqa.training.sent_folds import Nodes
 Bytes = npt.NDArray[np.uint8]
 FILES = (*SETTINGS, "articles")
 """Settings that name files."""
-OTHERS = ("beside", "answering")
+OTHERS = ("beside", "answering", "decomposer")
 """Settings that name datasets, or a further reader with files of its own."""
 
 
@@ -61,7 +62,7 @@ def _files_of(name: str) -> dict[str, Bytes]:
     """Relative path → content, of the file or encoder of this name; a single file has the path ``.``."""
     if Path(name).is_file():
         return {".": _mapped(Path(name))}
-    folder = Path(folder_of(place_of(name), name))
+    folder = static_folder(name) or Path(folder_of(place_of(name), name))
     patterns = ("**/*",) if is_trained(folder) else (*HUB_FILES, "*.json")
     paths = {path for pattern in patterns for path in folder.glob(pattern) if path.is_file()}
     return {path.relative_to(folder).as_posix(): _mapped(path) for path in sorted(paths)}

@@ -145,10 +145,10 @@ class SplitShares(Settings):
         return self
 
 
-def located_fault(error: ValidationError, *within: str, whole: str = "") -> str:
-    """``field: fault`` of the first fault, without a full stop. ``within``: keys that lead to the model; ``whole``: the model's name."""
+def located_fault(error: ValidationError, *, whole: str = "") -> str:
+    """``field: fault`` of the first fault, without a full stop. ``whole``: the model's name."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(map(str, (*within, *first["loc"]))) or whole
+    place = ".".join(map(str, first["loc"])) or whole
     return f"{place}: {plain_fault(first)}" if place else plain_fault(first)
 
 

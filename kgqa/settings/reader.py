@@ -139,7 +139,8 @@ class LinkedSettings(LinkSettings, ArticleSettings):
     answerer: Annotated[str, Field(min_length=1)] = "ee"
     """Reader that answers; any reader that reads paragraphs."""
     answering: Mapping[str, Any] = Field(default_factory=dict)
-    """Settings of the answerer, without the encoder and ``question_tokens``, which all stages share."""
+    """Settings of the answerer, besides those that all stages share: ``encoder``, ``question_tokens``, ``bidirectional``, ``lora_rank`` and
+    ``lora_alpha``."""
     articles: Annotated[str, Field(min_length=1)] | None = None
     """JSON file of linked articles in IIRC's format, title → text; null: the articles that are shown with the questions."""
     beside: Mapping[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)

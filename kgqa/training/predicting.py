@@ -123,7 +123,9 @@ class _Nodes:
         settings = self._settings.model_copy(update={"device": self.device})
         # Of a row by itself Arrow would send the whole file.
         tables = (examples.take(part).take(pa.array(range(len(part)))) for part in parts)
-        yield from self._engine.map(_read_on_node, tables, (SentTask(self._task), settings))
+        # A task that looks something up in a file takes along what these examples need of it.
+        task: Task = self._task.portable(examples.table) if hasattr(self._task, "portable") else self._task
+        yield from self._engine.map(_read_on_node, tables, (SentTask(task), settings))
 
 
 def _readings(

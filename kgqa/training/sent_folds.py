@@ -110,7 +110,10 @@ def _fit_on_node(
         except InterruptedRun:
             pass  # the node is ending
         except KgqaError as error:
-            raise type(error)(str(error).replace(f"{place / 'fold' / 'fit'}", f"the node {socket.gethostname()}")) from None
+            text = (
+                str(error).replace(f"{place / 'fold' / 'fit'}: ", "").replace("; the last checkpoint is kept", "")
+            )  # it goes with the folder
+            raise type(error)(f"the node {socket.gethostname()}: {text}") from None
     os.kill(os.getpid(), signal.SIGKILL)  # so that the fold begins again on another node
     raise AssertionError("a killed process goes on")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,13 @@ torch = pytest.importorskip("torch", reason="the extra [readers] is not installe
 from kgqa.arrays.parallel import Threads  # noqa: E402
 from kgqa.cluster.opening import opened_engine  # noqa: E402
 from kgqa.cluster.ray_engine import RayEngine  # noqa: E402
-from kgqa.errors import EmptyResult, SettingsError  # noqa: E402
-from kgqa.readers.portable import nodes_for  # noqa: E402
+from kgqa.errors import EmptyResult, KgqaError, MissingInput, SettingsError, TrainingError  # noqa: E402
+from kgqa.readers.portable import Portable, nodes_for  # noqa: E402
+from kgqa.readers.recurrent.embeddings import open_table  # noqa: E402
 from kgqa.readers.specification import Specification, specification  # noqa: E402
+from kgqa.training import sent_folds  # noqa: E402
 from kgqa.training.cross_fit import cross_fit, held_out  # noqa: E402
+from kgqa.training.folds import Fold  # noqa: E402
 from kgqa.training.questions import of_list  # noqa: E402
 from tests.checks.test_readers import spans, written  # noqa: E402
 from tests.cluster.conftest import Nodes  # noqa: E402
@@ -25,6 +30,7 @@ from tests.cluster.test_commands import contents as made  # noqa: E402
 from tests.command import run_command  # noqa: E402
 from tests.conftest import Cli  # noqa: E402
 from tests.small_questions import question, questions  # noqa: E402
+from tests.training.test_sent_task import Pickling, write_static  # noqa: E402
 
 
 @pytest.fixture
@@ -90,7 +96,7 @@ def test_what_is_done_is_not_done_again(engine: RayEngine, tiny_encoder: str, tm
 def test_faults_of_readers_are_told_as_here(engine: RayEngine, tiny_encoder: str, tmp_path: Path) -> None:
     reader = asked("ee", tiny_encoder)
     nothing = of_list([question(number, answers=("nowhere",), shown=0) for number in range(9)])
-    with pytest.raises(EmptyResult, match="none of the 3 training questions can be learned from"):
+    with pytest.raises(EmptyResult, match=r"^the node \S+: .*none of the 3 training questions can be learned from"):
         cross_fit(
             nothing, lambda _: reader.make(), place=tmp_path / "run", folds=3, settings=reader.training, nodes=nodes_for(engine, reader)
         )
@@ -98,9 +104,46 @@ def test_faults_of_readers_are_told_as_here(engine: RayEngine, tiny_encoder: str
         nodes_for(engine, asked("ee", tiny_encoder, device="cuda"))
 
 
+def has_no_finite_loss(*given: Any) -> list[dict[str, object]]:
+    raise TrainingError(f"{given[3] / 'fit'}: the loss is inf in step 2; the last checkpoint is kept; try a lower learning_rate.")
+
+
+def lacks_a_file(*_: Any) -> list[dict[str, object]]:
+    raise MissingInput("words.txt: there is no such file; give another.")
+
+
+@pytest.mark.parametrize(
+    ("fit", "text"),
+    [
+        (has_no_finite_loss, "the loss is inf in step 2; try a lower learning_rate."),
+        (lacks_a_file, "words.txt: there is no such file; give another."),
+    ],
+)
+def test_a_fault_names_the_node_and_promises_no_checkpoint(fit: Any, text: str, tiny_encoder: str) -> None:
+    reader = asked("ee", tiny_encoder)
+    there = sent_folds.Nodes(engine=Pickling(), reader=Portable(reader))
+    fold = Fold(train=of_list(questions(4)), dev=None, read={})
+    with pytest.raises(KgqaError, match=f"^{re.escape(f'the node {socket.gethostname()}: {text}')}$"):
+        list(sent_folds.fit_on_nodes([(0, fold)], there, reader.training, fit))
+
+
 def test_what_is_fitted_here(engine: RayEngine, tiny_encoder: str) -> None:
     assert nodes_for(engine, specification("majority", settings={}, training={})) is None
     assert nodes_for(Threads(1), asked("ee", tiny_encoder)) is None
+
+
+def test_a_static_model_is_sent(tiny_encoder: str, tmp_path: Path) -> None:
+    name = write_static(tmp_path, tiny_encoder)
+    sent = Portable(specification("fastqa", settings={"hidden": 4, "word_size": 6, "embeddings": name}, training={"device": "cpu"}))
+    made_there: Any = sent.make(tmp_path / "there", "cpu")
+    assert open_table(made_there.settings.embeddings).key == open_table(name).key
+
+
+@pytest.mark.parametrize("name", ["ex-ee", "ex-sa"])
+def test_a_decomposer_with_settings_stays_here(name: str, engine: RayEngine, tiny_encoder: str) -> None:
+    for decomposer, is_here in ({"encoder": tiny_encoder}, True), (None, False):
+        reader = specification(name, settings={"encoder": tiny_encoder, "decomposer": decomposer}, training={"device": "cpu"})
+        assert (nodes_for(engine, reader) is None) == is_here
 
 
 def judged(folder: Path) -> dict[str, Any]:

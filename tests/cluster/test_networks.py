@@ -86,6 +86,9 @@ def test_a_node_without_torch_is_named_before_any_work(engine: RayEngine, monkey
     monkeypatch.setattr(ray_engine, "network_versions", lambda: {**network_versions(), "torch": "9"})
     with pytest.raises(ClusterError, match=r"the node .* has torch \S+ instead of 9; install the same versions on all nodes"):
         engine.for_networks()
+    monkeypatch.setattr(ray_engine, "network_versions", lambda: {**network_versions(), "peft": "9"})  # which lora_rank needs
+    with pytest.raises(ClusterError, match=r"the node .* has peft \S+ instead of 9; install the same versions on all nodes"):
+        engine.for_networks()
 
 
 @pytest.mark.parametrize("share", ["0", "2", "half"])

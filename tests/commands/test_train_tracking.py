@@ -115,6 +115,23 @@ def test_a_tracker_that_fails_does_not_stop_the_run(tmp_path: Path) -> None:
     assert json.loads((tmp_path / tracking.FILE).read_text("utf-8"))["sent"] == {"loss": 1}
 
 
+def test_what_the_tracker_lacks_is_said_at_the_end(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """As a tracker that sends its last points when it ends; and a run that was finished without a tracker."""
+    pytest.importorskip("tensorboard", reason="tensorboard is not installed")
+    from accelerate.tracking import TensorBoardTracker
+
+    def fails(_: object) -> None:
+        raise ConnectionError("no answer")
+
+    monkeypatch.setattr(TensorBoardTracker, "finish", fails)
+    result = kgqa.train(str(toml(place)), place.set, out=place.run, track="tensorboard")
+    assert result.tracking_fault == "--track tensorboard: the tracker did not end as it should (ConnectionError: no answer)."
+    again = cli("train", toml(place), place.set, "--out", place.run, "--track", "tensorboard")
+    assert again.status == 0
+    assert "--track tensorboard: nothing was sent, as this run was already finished." in " ".join((again.out + again.err).split())
+    assert not kgqa.train(str(toml(place)), place.set, out=place.run).tracking_fault
+
+
 def test_a_reason_has_no_password() -> None:
     error = ValueError("no answer from https://somebody:s3cret@tracker.example/api.")
     assert tracking._reason(error) == "ValueError: no answer from https://tracker.example/api"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -65,8 +66,12 @@ class Pickling:
     def __init__(self) -> None:
         self.parts = 0
 
+    def before(self) -> None:
+        """What happens once everything is sent."""
+
     def map(self, function: Callable[..., Any], parts: Iterable[Any], shared: tuple[Any, ...] = ()) -> Iterator[Any]:
         there = pickle.loads(pickle.dumps(shared))
+        self.before()
         for part in parts:
             self.parts += 1
             yield pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(part)), *there)))
@@ -84,6 +89,48 @@ def test_it_reads_the_same(name: str, tiny_encoder: str, tmp_path: Path, monkeyp
     torch.set_num_threads(before)
     assert found == list(reader.predict(questions, Silent()))
     assert engine.parts > 1
+
+
+@pytest.mark.parametrize("kind", ["encoder", "static", "glove"])
+def test_vectors_of_words_that_no_training_question_has(
+    kind: str, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"encoder": tiny_encoder, "static": write_static(tmp_path, tiny_encoder), "glove": write_glove(tmp_path)}
+    settings = {**RECURRENT, "embeddings": names[kind], "answer": "span"}
+    asked = specification("fastqa", settings=settings, training=FEW)
+    reader, engine = asked.make(), Pickling()
+    reader.fit(questions_of("fastqa"), None, fitting(tmp_path / "fit", asked.training))
+    unseen = of_list([born(number, places=[f"Narvik{number}", "Alta", "Bern", "Lima"]) for number in range(24)])
+    monkeypatch.setattr(predicting, "FEWEST_TOKENS", 60)
+    here = list(reader.predict(unseen, Silent()))
+    if kind == "glove":  # the nodes have no such file
+        monkeypatch.setattr(Pickling, "before", staticmethod((tmp_path / "glove.txt").unlink), raising=False)
+    before = torch.get_num_threads()
+    there = list(reader.predict(replace(unseen, engine=engine), Silent()))
+    torch.set_num_threads(before)
+    assert there == here
+    assert engine.parts > 1
+
+
+def write_static(folder: Path, encoder: str) -> str:
+    """A static model as Sentence Transformers writes it, with the tokenizer of ``encoder`` and no config.json."""
+    from safetensors.torch import save_file
+
+    tokenizer = Path(encoder, "tokenizer.json").read_text("utf-8")
+    (folder / "static").mkdir()
+    (folder / "static" / "tokenizer.json").write_text(tokenizer, "utf-8")
+    pieces = len(json.loads(tokenizer)["model"]["vocab"])
+    save_file(
+        {"embedding.weight": torch.randn(pieces, 4, generator=torch.Generator().manual_seed(1))}, folder / "static" / "model.safetensors"
+    )
+    return str(folder / "static")
+
+
+def write_glove(folder: Path) -> str:
+    path = folder / "glove.txt"
+    lines = [f"Narvik{number} {number} 5 -{number}" for number in range(24)]
+    path.write_text("\n".join(["born 10 0 5", "Oslo 0 10 -10", *lines]) + "\n")
+    return str(path)
 
 
 def test_its_weights_are_arrays_apart_and_stay_where_they_are(tiny_encoder: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -179,6 +179,26 @@ class PieceTable:
         for vector, pieces in zip(vectors, rows, strict=True):
             if len(pieces):
                 vector[:] = self._weights[list(pieces)].float().mean(dim=0).numpy()
+        return vectors
+
+
+class KeptTable:
+    """Some vectors of another table, which read no file and can be pickled."""
+
+    def __init__(self, table: Table, words: Iterable[Sequence[int]]) -> None:
+        """``words``: entries of :meth:`Table.rows` that :meth:`vectors` will be asked for."""
+        self.kind, self.key, self.width = table.kind, table.key, table.width
+        distinct = sorted({tuple(rows) for rows in words})
+        self._place = {rows: place for place, rows in enumerate(distinct)}
+        self._vectors = torch.from_numpy(table.vectors(distinct))
+
+    def rows(self, words: Sequence[str]) -> list[list[int]]:
+        """Not known here."""
+        raise NotImplementedError("words are encoded where the table is")
+
+    def vectors(self, rows: Sequence[Sequence[int]]) -> Float32:
+        """The kept vectors."""
+        vectors: Float32 = self._vectors[[self._place[tuple(each)] for each in rows]].numpy()
         return vectors
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +17,7 @@ from kgqa.metrics.normalize import normalize
 from kgqa.readers.answers import OPTIONS, random_candidate
 from kgqa.readers.recurrent.bidaf import Bidaf
 from kgqa.readers.recurrent.collation import collate
-from kgqa.readers.recurrent.embeddings import Table, vocabulary_vectors
+from kgqa.readers.recurrent.embeddings import KeptTable, Table, vocabulary_vectors
 from kgqa.readers.recurrent.encoding import Encoder
 from kgqa.readers.recurrent.fastqa import Fastqa
 from kgqa.readers.recurrent.layers import WordEmbedder
@@ -99,6 +100,15 @@ class RecurrentTask:
     def collate(self, examples: pa.Table) -> Batch:
         """Tensors on the CPU, as in ``collation.collate``."""
         return collate(examples, self.vocabulary, self._table)
+
+    def portable(self, examples: pa.Table) -> RecurrentTask:
+        """This task for another machine, which collates and reads these examples, and has no file of vectors."""
+        if self._table is None:
+            return self
+        table = KeptTable(self._table, (rows for forms in examples.column("unknown_rows") for rows in forms.as_py()))
+        copied = copy(self)
+        copied._table, copied._encoder = table, replace(self._encoder, table=table)
+        return copied
 
     def _has_candidate(self, batch: Batch) -> torch.Tensor:
         """Whether an example's answer is one of its candidates: bool (B)."""

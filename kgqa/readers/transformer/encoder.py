@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
@@ -184,10 +185,13 @@ def _is_causal(network: Any, name: str) -> bool:
     """Whether the first token's vector is the same whatever comes after it. No field of a config says this for all networks."""
     import torch
 
+    # BigBird would notice that these texts are short, and never attend in blocks again. Only its decoder is causal.
+    if getattr(network.config, "attention_type", None) == "block_sparse":
+        return False
     was_training = network.training
     network.eval()
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), _quiet():
             first, second = (network(input_ids=torch.tensor([[2, 3, last]])).last_hidden_state[0, 0] for last in (3, 4))
     except Exception as error:
         raise _not_loaded(name, error) from error
@@ -272,19 +276,27 @@ def load_tokenizer(place: str, name: str) -> Any:
 
 def load_pretrained(kind: Any, place: str, name: str, **options: Any) -> Any:
     """Call ``from_pretrained`` of the transformers class ``kind`` for ``place``, quietly. Raises BrokenInput."""
+    try:
+        with _quiet():
+            folder = folder_of(place, name)
+            check_folder(Path(folder))
+            return kind.from_pretrained(folder, trust_remote_code=False, local_files_only=True, **options)
+    except InputError:
+        raise
+    except Exception as error:  # what a folder that is no encoder makes a loader raise is not said anywhere
+        raise _not_loaded(name, error) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without progress bars and warnings of transformers."""
     from transformers.utils import logging
 
     has_progress_bar, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity(CRITICAL)  # what it reports of weights that are not there stands in our own sentence
     try:
-        folder = folder_of(place, name)
-        check_folder(Path(folder))
-        return kind.from_pretrained(folder, trust_remote_code=False, local_files_only=True, **options)
-    except InputError:
-        raise
-    except Exception as error:  # what a folder that is no encoder makes a loader raise is not said anywhere
-        raise _not_loaded(name, error) from error
+        yield
     finally:
         logging.set_verbosity(level)
         if has_progress_bar:

@@ -1,14 +1,16 @@
 """The generative reader: an encoder-decoder, as T5 or BART, writes the answer to a question from its numbered paragraphs.
 
-The question and its choices come first, so that a source that is too long loses the last paragraphs.
+The question and its choices come first, so that a source that is too long loses the last paragraphs. Two semicolons, which no answer has by
+accident, separate several spans; alone they are no answer.
 """
 
 from __future__ import annotations
 
+import re
+
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import token_overlap
 from kgqa.readers.answers import random_candidate, right_candidate
-from kgqa.readers.numbers.programs import BETWEEN, NONE
 from kgqa.readers.scores import dev_score
 from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.rewriting import Rewriting
@@ -17,6 +19,10 @@ from kgqa.settings.seq2seq import GenerativeSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Prediction
 
+BETWEEN, NONE = " ;; ", ";;"
+_BETWEEN = re.compile(r"; ?;")
+"""As some tokenizers write it."""
+
 
 def generative(name: str, settings: GenerativeSettings, training: TrainingSettings) -> RewritingReader:
     """Make a reader that writes answers."""
@@ -24,7 +30,7 @@ def generative(name: str, settings: GenerativeSettings, training: TrainingSettin
 
 
 def _source(instance: Instance) -> str:
-    choices = [f"choices: {BETWEEN.join(candidate.text for candidate in instance.candidates)}"] if instance.candidates else []
+    choices = [f"choices: {' ; '.join(candidate.text for candidate in instance.candidates)}"] if instance.candidates else []
     paragraphs = [
         f"[{number}] {paragraph.title}: {paragraph.text}" if paragraph.title else f"[{number}] {paragraph.text}"
         for number, paragraph in enumerate(instance.paragraphs, start=1)
@@ -33,7 +39,7 @@ def _source(instance: Instance) -> str:
 
 
 def _target(instance: Instance) -> str | None:
-    """The answer, the right candidate, or ``none``."""
+    """The answer, the right candidate, or :data:`NONE`."""
     if not instance.answerable:
         return NONE
     if instance.candidates:
@@ -46,13 +52,13 @@ def _target(instance: Instance) -> str | None:
 
 def _prediction(instance: Instance, text: str) -> Prediction:
     line = " ".join(text.split())
-    is_answer = line.lower() not in {"", NONE}
+    parts = tuple(part.strip() for part in _BETWEEN.split(line) if part.strip())
+    is_answer = bool(parts)
     if instance.candidates:
         best = _candidate(instance, line)
         return Prediction(id=instance.id, answer=best.text, candidate=best.id, answerable=is_answer, sufficiency=int(is_answer))
     if not is_answer:
         return Prediction(id=instance.id, answer="", answerable=False, sufficiency=0)
-    parts = tuple(part.strip() for part in line.split(BETWEEN.strip()) if part.strip())
     return Prediction(id=instance.id, answer=", ".join(parts), parts=parts if len(parts) > 1 else ())
 
 

@@ -19,7 +19,7 @@ from kgqa.settings.seq2seq import Seq2SeqSettings
 from kgqa.training.reader import Prediction
 from kgqa.training.task import FAULT, ID, TOKENS, Batch
 
-VERSION = 1
+VERSION = 2
 """Version of the encoding."""
 AT_ONCE = 256
 """Texts × beams that are written together."""

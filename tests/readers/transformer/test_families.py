@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,10 @@ def qwen2(pieces: int) -> Any:
     return transformers.Qwen2Config(vocab_size=pieces, max_position_embeddings=2048, num_key_value_heads=1, **SIZES)
 
 
+def big_bird(pieces: int) -> Any:
+    return transformers.BigBirdConfig(vocab_size=pieces, max_position_embeddings=1024, block_size=4, num_random_blocks=1, **SIZES)
+
+
 Make = Callable[[int], Any]
 FAMILIES: dict[str, tuple[Callable[[], tuple[Any, dict[str, str]]], Make, int]] = {
     "roberta": (byte_level, roberta, 160),
@@ -138,6 +145,21 @@ def write_family(kind: str, folder: Path) -> str:
 def family(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """A kind, and a folder with an encoder of it."""
     return request.param, write_family(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def test_big_bird_keeps_its_attention(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FAMILIES, "big_bird", (byte_level, big_bird, 1024))
+    encoder = load_encoder(write_family("big_bird", tmp_path))
+    assert not encoder.causal
+    assert encoder.network.attention_type == encoder.network.encoder.attention_type == "block_sparse"
+
+
+def test_nothing_is_reported_while_it_is_loaded(tmp_path: Path) -> None:
+    folder = write_family("longformer", tmp_path)
+    code = f"from kgqa.readers.transformer.encoder import load_encoder; load_encoder({folder!r})"
+    environment = {**os.environ, "TRANSFORMERS_VERBOSITY": "info"}
+    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert "padded" not in outcome.stderr + outcome.stdout
 
 
 def test_it_is_loaded_with_its_length(family: tuple[str, str]) -> None:

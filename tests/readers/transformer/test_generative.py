@@ -29,7 +29,7 @@ def test_it_reads_the_question_before_numbered_paragraphs() -> None:
 
 
 def test_it_learns_answers_as_they_are() -> None:
-    assert [ANSWERING.target(each) for each in typed_questions(1)] == ["vax", "vax ; wim", "2", "50", "no", "none"]
+    assert [ANSWERING.target(each) for each in typed_questions(1)] == ["vax", "vax ;; wim", "2", "50", "no", ";;"]
     assert ANSWERING.target(question(3, candidates=True)) == question(3).answers[0]
     assert ANSWERING.target(question(3, candidates=True, answers=(), answer_id=None)) is None
     assert ANSWERING.target(question(3, answers=())) is None
@@ -38,9 +38,12 @@ def test_it_learns_answers_as_they_are() -> None:
 def test_a_line_is_a_text_several_or_none() -> None:
     some = question(0)
     assert ANSWERING.prediction(some, " 1,500  soldiers ").answer == "1,500 soldiers"
-    two = ANSWERING.prediction(some, "vax ; wim;")
+    two = ANSWERING.prediction(some, "vax ;; wim;;")
     assert (two.answer, two.parts, two.answerable) == ("vax, wim", ("vax", "wim"), True)
-    for line in ("none", "None", "  "):
+    for line in ("Simon; Garfunkel", "a ; b", "None", "none"):
+        one = ANSWERING.prediction(some, line)
+        assert (one.answer, one.parts, one.answerable, one.sufficiency) == (line, (), True, 1)
+    for line in (";;", "; ;", "  "):
         none = ANSWERING.prediction(some, line)
         assert (none.answer, none.answerable, none.sufficiency) == ("", False, 0)
 
