@@ -16,7 +16,7 @@ from kgqa.chat.endpoint import FILTERED, TOO_LONG, Endpoint, Message
 from kgqa.chat.recording import Answer, only_recording
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, Silent
-from kgqa.settings.llm import LlmSettings
+from kgqa.settings.llm import NO_PRICES, LlmSettings
 
 BROKEN = "the endpoint's answers were not of the form that was asked for"
 UNSEEN = "the endpoint refuses to answer"
@@ -115,8 +115,8 @@ def ask_all(
 
 def check_prices(settings: LlmSettings) -> None:
     """Raise SettingsError for a limit of the cost without prices."""
-    if settings.max_cost is not None and settings.input_price is None:
-        raise SettingsError("max_cost needs prices: give input_price and output_price, of a million tokens, too.")
+    if settings.lacks_prices:
+        raise SettingsError(f"{NO_PRICES}.")
 
 
 def judge(answer: Answer, *, schema: type[Form], check: Callable[[Form], str] | None) -> Judged[Asked[Form]]:

@@ -45,6 +45,7 @@ from kgqa.runs.stage import Run
 from kgqa.runs.verdict import Verdict
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.llm import NO_PRICES
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import QUESTIONS
@@ -336,11 +337,8 @@ def _check_composer(
         check_run(str(settings.model))
         require_readers("--composer model", needed=NETWORKS)
     if composer == "llm":
-        if settings.llm.max_cost is not None and settings.llm.input_price is None:
-            raise SettingsError(
-                "max_cost needs prices: write input_price and output_price, of a million tokens, under [musique.composition.llm] of a "
-                "domain's file, and give it as --domain."
-            )
+        if settings.llm.lacks_prices:
+            raise SettingsError(f"{NO_PRICES}, under [musique.composition.llm] of a domain's file, and name the file with --domain.")
         llm = Endpoint(endpoint, str(settings.model), settings.llm, what="--composer llm")
         if llm.is_without_key and not (workspace / RECORDING).is_file():
             raise SettingsError(NO_KEY)

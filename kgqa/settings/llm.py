@@ -8,6 +8,9 @@ from pydantic import Field, model_validator
 
 from kgqa.settings.base import Positive, Settings
 
+NO_PRICES = "max_cost needs prices: give input_price and output_price, of a million tokens"
+"""What is wrong with settings that :attr:`LlmSettings.lacks_prices`."""
+
 
 class LlmSettings(Settings):
     """Requests to a chat-completions endpoint. Its address and key come only from the command line and the environment."""
@@ -38,6 +41,11 @@ class LlmSettings(Settings):
         if (self.input_price is None) != (self.output_price is None):
             raise ValueError("input_price and output_price go together; give both or neither")
         return self
+
+    @property
+    def lacks_prices(self) -> bool:
+        """Whether there is a maximum cost without prices."""
+        return self.max_cost is not None and self.input_price is None
 
 
 OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
@@ -82,6 +90,6 @@ class EndpointReaderSettings(LlmReaderSettings):
 
     @model_validator(mode="after")
     def _limits_need_prices(self) -> EndpointReaderSettings:
-        if self.max_cost is not None and self.input_price is None:
-            raise ValueError("max_cost needs prices; add input_price and output_price, of a million tokens")
+        if self.lacks_prices:
+            raise ValueError(NO_PRICES)
         return self

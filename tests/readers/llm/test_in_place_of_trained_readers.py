@@ -240,7 +240,7 @@ def test_wrong_settings_are_refused(dataset: Path, tmp_path: Path, first: str, m
         ("shots = -1\n", "the setting 'llm.shots' cannot be -1: it must be at least 0."),
         ('temperature = "0"\n', "the setting 'llm.temperature' cannot be \"0\": it must be a number, without quotation marks."),
         ("retrieve = 3\n", "llm: retrieve: here the paragraphs are the question's own; leave it out."),
-        ("max_cost = 1.0\n", "llm: max_cost needs prices; add input_price and output_price, of a million tokens."),
+        ("max_cost = 1.0\n", "llm: max_cost needs prices: give input_price and output_price, of a million tokens."),
         ('[settings]\nencoder = "x"\n', "[settings] encoder is no setting of the readers of this audit; leave it out, or add a reader"),
         ("[training]\nepochs = 1\n", "[training] epochs is no setting of the readers of this audit; leave it out, or add a reader"),
     ],

@@ -241,7 +241,7 @@ def test_costs_are_told_before_and_never_passed(place: Place, cli: Cli) -> None:
         output = place.compose(server, llm=prices, max_cost=1000)
         assert len(server.requests) == sum(output.counts.values())
         assert done < len(server.requests)
-    with pytest.raises(SettingsError, match="max_cost needs prices: write input_price and output_price"):
+    with pytest.raises(SettingsError, match=r"max_cost needs prices: give input_price and output_price, of a million tokens, under"):
         place.compose("http://localhost:9", max_cost=3)
 
 
