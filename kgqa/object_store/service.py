@@ -61,7 +61,11 @@ def store_errors(place: object) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise _missing(place) from None
-    except (OSError, ValueError, RuntimeError, NotImplementedError, *_arrow_errors()) as error:
+    except Exception as error:
+        from pyarrow import ArrowException
+
+        if not isinstance(error, OSError | ValueError | RuntimeError | NotImplementedError | ArrowException):
+            raise
         text = str(error)
         reason = next((reason for pattern, reason in REASONS.items() if re.search(pattern, text, re.IGNORECASE)), None)
         if reason is None and _GONE.search(text):
@@ -71,12 +75,6 @@ def store_errors(place: object) -> Iterator[None]:
         raise ObjectStoreError(
             f"{place}: {reason or f'the store fails with an error of its own{named}; check the URL and the endpoint'}."
         ) from None
-
-
-def _arrow_errors() -> tuple[type[Exception], ...]:
-    from pyarrow import ArrowException
-
-    return (ArrowException,)
 
 
 def _missing(place: object) -> MissingInput:
