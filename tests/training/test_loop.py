@@ -654,7 +654,7 @@ def test_runs_in_one_process_may_differ_in_device_and_precision(monkeypatch: pyt
     def losses(name: str, precision: str) -> list[object]:
         points: list[Point] = []
         fit(tmp_path / name, points, dev=0, precision=precision)
-        return [point["loss"] for point in points]
+        return [point["loss"] for point in points if "loss" in point]
 
     single, half = losses("single", "fp32"), losses("half", "bf16")
     assert single != half
