@@ -1,7 +1,7 @@
 // For people: kgqa query --list shows them.
 
 // name: find_entity
-// purpose: entities with a label or alias that contains a text, in any case, the most mentioned first. A final sigma counts as any sigma, and a dotted capital I as an i
+// purpose: entities with a label or alias that contains a text, in upper or lower case, the most mentioned first. A final sigma counts as any sigma, and a dotted capital I as an i
 // params: text: string, limit: integer = 50
 // returns: entity: string, kind: string, label: string, description: string, documents: integer
 // stores: embedded, neo4j
