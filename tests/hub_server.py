@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.faults import Fault, next_fault
+
 TOKEN = "hf_a-token-of-nobody"
 CUT = 0
 """In place of a status: the connection is cut after the request's first bytes."""
@@ -32,16 +34,6 @@ class Repository:
     @property
     def head(self) -> str:
         return f"{len(self.commits):040x}"
-
-
-@dataclass
-class Fault:
-    """What happens to the next requests of a kind in place of an answer."""
-
-    method: str
-    part: str
-    status: int
-    times: int
 
 
 @dataclass
@@ -84,9 +76,7 @@ def hub_server() -> Iterator[Hub]:
         def _serve(self) -> None:
             with lock:
                 hub.requests.append(f"{self.command} {self.path}")
-                fault = next((one for one in hub.faults if one.times and one.method == self.command and one.part in self.path), None)
-                if fault is not None:
-                    fault.times -= 1
+                fault = next_fault(hub.faults, self.command, self.path)
             if fault is not None and fault.status == CUT:
                 self.rfile.read(min(64, int(self.headers.get("Content-Length", 0))))
                 # Without lingering, so that the client sees a reset and no end.

@@ -25,6 +25,7 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.faults import Fault, next_fault
 from tests.ports import free_port
 
 KEY_ID, SECRET = "AKIAKEYOFNOBODY00001", "a/secret+of-nobody/that-is-in-no-file"
@@ -37,18 +38,6 @@ SILENT = -1
 """In place of a status: no answer until the client goes away."""
 SHORT = -2
 """In place of a status: half of the body, as if it were all."""
-
-
-@dataclass
-class Fault:
-    """What happens to the next requests of a kind."""
-
-    method: str
-    part: str
-    """Part of the path and query."""
-    status: int
-    times: int
-    headers: dict[str, str]
 
 
 @dataclass
@@ -153,9 +142,7 @@ def object_server(port: int) -> Iterator[ObjectServer]:
         def do_GET(self) -> None:
             with lock:
                 objects.requests.append(f"{self.command} {self.path}")
-                fault = next((one for one in objects.faults if one.times and one.method == self.command and one.part in self.path), None)
-                if fault is not None:
-                    fault.times -= 1
+                fault = next_fault(objects.faults, self.command, self.path)
             if fault is not None and fault.status == SILENT:
                 self.connection.settimeout(60)
                 while self.connection.recv(1 << 16):
