@@ -11,7 +11,6 @@ import logging
 import os
 import pickle
 import stat
-import sys
 import time
 from contextlib import suppress
 from functools import cache, cached_property
@@ -26,6 +25,7 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from kgqa.arrays.fingerprint import fingerprint
+from kgqa.resources import user_cache
 
 KEPT = 30 * 24 * 3600
 """Seconds that machine code is kept after its last use."""
@@ -39,10 +39,7 @@ def place() -> Path:
     """The folder for machine code: below ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR) / "kgqa-kernels"
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches/kgqa/kernels").expanduser()
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(caches) if os.path.isabs(caches) else Path("~/.cache").expanduser()) / "kgqa" / "kernels"
+    return user_cache("kernels")
 
 
 @cache

@@ -16,6 +16,7 @@ from kgqa.object_store import upload as object_upload
 from kgqa.object_store.address import ObjectAddress, place_of
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_new_folder, lies_within, new_folder
+from kgqa.runs.manifest import MANIFEST
 
 NEW, CHANGED, SAME = "new", "changed", "unchanged"
 
@@ -127,7 +128,7 @@ def _to_store(folder: Path, address: ObjectAddress, *, replace: bool, dry_run: b
 def _change_in_store(place: object_upload.InStore, name: str, file: PublishedFile) -> str:
     if name not in place.sizes:
         return NEW
-    is_same = place.manifest == file.content if name == object_upload.MANIFEST else place.has(name, file.size, file.sha256)
+    is_same = place.manifest == file.content if name == MANIFEST else place.has(name, file.size, file.sha256)
     return SAME if is_same else CHANGED
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
@@ -20,13 +19,16 @@ from kgqa.errors import BrokenInput, InputChanged, MissingInput, ObjectStoreErro
 from kgqa.object_store.address import ObjectAddress, place_of
 from kgqa.object_store.service import Service, State, endpoint
 from kgqa.progress import Progress, Silent
+from kgqa.resources import user_cache
 from kgqa.runs.files import alone, key_of, known_hash, write_whole
+from kgqa.runs.manifest import MANIFEST
 from kgqa.runs.scratch import TEMPORARY
+from kgqa.sources.imported import MANIFEST as IMPORT_MANIFEST
 
 FOLDER = "KGQA_OBJECTS"
 """Environment variable: the folder of all copies."""
 JOURNAL = "objects.jsonl"
-NAMING = {"manifest.json": "files", "import.json": "sha256"}
+NAMING = {MANIFEST: "files", IMPORT_MANIFEST: "sha256"}
 """Manifest of a dataset or an import → the field whose keys are the names of its files."""
 
 
@@ -55,10 +57,7 @@ def folder() -> Path:
     if named := os.environ.get(FOLDER):
         return Path(os.path.abspath(named))
     try:
-        if sys.platform == "darwin":
-            return Path("~/Library/Caches/kgqa/objects").expanduser()
-        caches = os.environ.get("XDG_CACHE_HOME", "")
-        return (Path(caches) if os.path.isabs(caches) else Path("~/.cache").expanduser()) / "kgqa" / "objects"
+        return user_cache("objects")
     except RuntimeError:
         raise StorageError(f"there is no home folder for copies of objects; set {FOLDER} to a folder.") from None
 

@@ -15,8 +15,8 @@ from kgqa.errors import MissingInput, ObjectStoreError, storage_errors
 from kgqa.object_store.address import ObjectAddress
 from kgqa.object_store.service import CHUNK, Service
 from kgqa.progress import Progress
+from kgqa.runs.manifest import MANIFEST
 
-MANIFEST = "manifest.json"
 MOST_MANIFEST = 64 << 20
 Content = Path | bytes
 
