@@ -110,9 +110,8 @@ def _fit_on_node(
         except InterruptedRun:
             pass  # the node is ending
         except KgqaError as error:
-            text = (
-                str(error).replace(f"{place / 'fold' / 'fit'}: ", "").replace("; the last checkpoint is kept", "")
-            )  # it goes with the folder
+            # The folder and its checkpoints go with this call, so nothing is said of them.
+            text = str(error).replace(f"{place / 'fold' / 'fit'}: ", "").replace("; the last checkpoint is kept", "")
             raise type(error)(f"the node {socket.gethostname()}: {text}") from None
     os.kill(os.getpid(), signal.SIGKILL)  # so that the fold begins again on another node
     raise AssertionError("a killed process goes on")

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from kgqa.errors import SettingsError, suggestion
@@ -26,13 +25,8 @@ from kgqa.training.device import Device
 from kgqa.training.processes import accelerator_of, is_only_process
 from kgqa.training.run_log import MEASURES
 
-TRACKERS: Mapping[str, str] = MappingProxyType({
-    "tensorboard": "tensorboard",
-    "mlflow": "mlflow",
-    "trackio": "trackio",
-    "wandb": "wandb",
-})  # fmt: skip
-"""Name of a tracker, as ``accelerate`` has it → the package that it needs."""
+TRACKERS = ("tensorboard", "mlflow", "trackio", "wandb")
+"""Trackers by their names in ``accelerate``, which are those of the packages that they need."""
 FILE = "tracking.json"
 """In the run's folder: the tracker, the run's name there, and the last step of each measure that it got."""
 PROJECT = "kgqa"
@@ -43,10 +37,8 @@ def check_tracker(name: str) -> None:
     """Raise SettingsError if there is no tracker of this name, or its package is not installed."""
     if name not in TRACKERS:
         raise SettingsError(f"--track {name}: there is no such tracker; {suggestion(name, TRACKERS)}")
-    if find_spec(TRACKERS[name]) is None:
-        raise SettingsError(
-            f"--track {name} needs {TRACKERS[name]}, which is not installed; run pip install {TRACKERS[name]}, or leave --track out."
-        )
+    if find_spec(name) is None:
+        raise SettingsError(f"--track {name} needs {name}, which is not installed; run pip install {name}, or leave --track out.")
 
 
 @contextmanager
