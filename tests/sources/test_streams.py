@@ -210,8 +210,9 @@ def test_pipes_and_devices_are_no_files(tmp_path: Path) -> None:
             streams.require_files([path])
 
 
-@pytest.mark.parametrize(("name", "packed"), [("gz", gzip.compress(b"")), ("bz2", bz2.compress(b"")), ("xz", lzma.compress(b""))])
-def test_a_packed_file_without_content_is_said_to_be_empty(name: str, packed: bytes, tmp_path: Path, cli: Cli) -> None:
+@pytest.mark.parametrize(("name", "compress"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
+def test_a_packed_file_without_content_is_said_to_be_empty(name: str, compress: Callable[[bytes], bytes], tmp_path: Path, cli: Cli) -> None:
+    packed = compress(b"")
     (tmp_path / f"edges.tsv.{name}").write_bytes(packed)
     outcome = cli("import", "edges", tmp_path / f"edges.tsv.{name}", "--out", tmp_path / "out")
     outcome.sentence(f"edges.tsv.{name}: the file is empty once it is unpacked; pack it again, or leave it out.")
