@@ -21,6 +21,7 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.qangaroo.corpus import Places, expression_numbers, places, row_numbers
 from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
+from kgqa.recipes.qangaroo.questions import ARROW
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
 from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, left_readable
 from kgqa.rules.roles import TEXT_ROLES
@@ -207,12 +208,13 @@ class InstanceMaker:
 
 @lru_cache(maxsize=1 << 14)
 def relation_text(label: str) -> str:
-    """A relation's label as the official queries write it: lower case, underscores between words.
+    """A relation's label as the official queries write it: lower case, underscores between words; a dot between the relations of a path.
 
-    >>> relation_text("Place of birth")
-    'place_of_birth'
+    >>> relation_text("Place of birth"), relation_text("cast member → place of birth")
+    ('place_of_birth', 'cast_member.place_of_birth')
     """
-    return "_".join("".join(c if c.isalnum() else " " for c in label.lower()).split())
+    relations = label.lower().split(ARROW)
+    return ".".join("_".join("".join(c if c.isalnum() else " " for c in relation).split()) for relation in relations)
 
 
 def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:

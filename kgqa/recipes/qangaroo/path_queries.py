@@ -22,7 +22,7 @@ from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
 from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject, Types
-from kgqa.recipes.qangaroo.questions import joined, splits_of
+from kgqa.recipes.qangaroo.questions import ARROW, joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
@@ -353,7 +353,7 @@ def path_names(first: Sequence[int], second: Sequence[int], names: Sequence[str]
         text = names[role // 2]
         return text if role % 2 == 0 else f"{text} of" if of else f"^{text}"
 
-    return [f"{name(head)} → {name(tail)}" if of else f"{name(head)}/{name(tail)}" for head, tail in zip(first, second, strict=True)]
+    return [f"{name(head)}{ARROW}{name(tail)}" if of else f"{name(head)}/{name(tail)}" for head, tail in zip(first, second, strict=True)]
 
 
 def no_facts() -> Facts:

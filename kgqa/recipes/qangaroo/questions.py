@@ -18,6 +18,9 @@ from kgqa.recipes.qangaroo.samples import Questions
 from kgqa.settings.qangaroo import QangarooSettings, SplitSettings
 from kgqa.splits.groups import assign_splits
 
+ARROW = " → "
+"""Joins the labels of the relations of a path."""
+
 
 def ask(tables: Mapping[str, pa.Table], settings: QangarooSettings, *, seed: int) -> Questions:
     """One question for each fact that the settings select; raises EmptyResult if there is none.

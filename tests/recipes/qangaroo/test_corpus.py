@@ -113,6 +113,7 @@ def test_ids_show_the_hash(numbers: list[int]) -> None:
         ("Interacts with", "interacts_with"),
         ("part of (series) / set", "part_of_series_set"),
         ("é-x", "é_x"),
+        ("cast member → place of birth", "cast_member.place_of_birth"),
     ],
 )
 def test_relations_are_written_as_in_the_official_queries(label: str, text: str) -> None:
