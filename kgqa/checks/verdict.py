@@ -106,9 +106,8 @@ def _shortcuts(baselines: Mapping[str, list[dict[str, Any]]], figures: Mapping[s
         real = [score for name, score in scores.items() if name not in UNREAL]
         if real:
             best = max(real, key=lambda score: float(score["accuracy"]))
-            chance = f", chance {100 * scores['random']['accuracy']:.1f}%" if "random" in scores else ""
             accuracy = f"{100 * best['accuracy']:.1f}% of {best['samples']:,} samples"
-            yield f"Best shortcut baseline on {split}: {best['baseline']}, {accuracy}{chance}"
+            yield f"Best shortcut baseline on {split}: {best['baseline']}, {accuracy}, chance {100 * best['chance']:.1f}%"
     means = {name: score for name, score in figures.items() if score["mean"] is not None and name not in UNREAL}
     if means:
         name = max(means, key=lambda name: float(means[name]["mean"]))

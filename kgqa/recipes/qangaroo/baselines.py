@@ -35,7 +35,10 @@ Scores = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One baseline on one split: accuracy with a 95% bootstrap interval over samples; all None if the split is empty."""
+    """One baseline on one split: accuracy with a 95% bootstrap interval over samples, and the expected accuracy of a random choice.
+
+    All four are None if the split is empty.
+    """
 
     baseline: str
     split: str
@@ -43,6 +46,7 @@ class Score:
     accuracy: float | None
     low: float | None
     high: float | None
+    chance: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +127,12 @@ def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
 def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
     count = len(samples)
     if not count:
-        return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None)
+        return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None, chance=None)
     hits = int(chosen_right(samples, scores).sum())
     # Drawing n outcomes of 0 or 1 with replacement and counting the ones is exactly a binomial draw.
     low, high = np.percentile(rng.binomial(count, hits / count, RESAMPLES) / count, [2.5, 97.5])
-    return Score(baseline=name, split=split, samples=count, accuracy=hits / count, low=float(low), high=float(high))
+    chance = float((1 / samples.candidates.counts()).mean())
+    return Score(baseline=name, split=split, samples=count, accuracy=hits / count, low=float(low), high=float(high), chance=chance)
 
 
 def max_mention(samples: Samples, data: BaselineData) -> Scores:

@@ -92,7 +92,7 @@ STAGES = (
         run=read_texts,
     ),
     Stage(name="traverse", version=10, doing="Traversing", depends_on=_traversed, run=traverse),
-    Stage(name="filter_samples", version=8, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
+    Stage(name="filter_samples", version=9, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """The stages in order; :mod:`kgqa.recipes.qangaroo.dataset` turns their tables into a dataset."""
 

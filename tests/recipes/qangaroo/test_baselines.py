@@ -160,8 +160,9 @@ def test_accuracy_is_that_of_the_best_scored_candidate_with_ties_broken_by_hash(
         held_out = split(made, 1 if score.split == "dev" else 2)
         assert score.samples == len(held_out)
         if not held_out:
-            assert (score.accuracy, score.low, score.high) == (None, None, None)
+            assert (score.accuracy, score.low, score.high, score.chance) == (None, None, None, None)
             continue
+        assert score.chance == pytest.approx(np.mean([1 / len(record.chains) for record in held_out]))
         if score.baseline == "TF-IDF":
             continue  # Sums of floats in another order; its scores are compared above.
         expected = plain_scores(score.baseline, held_out, split(made, 0), corpus)
@@ -190,6 +191,7 @@ def test_the_random_baseline_is_right_as_often_as_chance() -> None:
     scores = Baselines(corpus.data()).scores(to_samples(made), rng=np.random.default_rng(0))
     random = next(score for score in scores if score.baseline == "random")
     assert random.accuracy == pytest.approx(0.25, abs=0.03)
+    assert random.chance == 0.25
     assert random.low is not None
     assert random.high is not None
     assert random.low < 0.25 < random.high
