@@ -579,10 +579,14 @@ class ShortcutSuffices(SampleGate):
     """Smaller splits are not filtered, because an accuracy above chance is not significant there."""
 
     def raised(self, samples: Samples) -> Iterator[str]:
-        """The splits that are too small to be filtered."""
-        for split, name in enumerate(SPLITS):
-            if 0 < (count := int((samples.questions.split == split).sum())) < self.least:
-                yield f"{name} has {count:,} samples, too few to tell a shortcut from chance; none was dropped"
+        """The splits that are too small to be filtered, in one sentence."""
+        counts = np.bincount(samples.questions.split, minlength=len(SPLITS)).tolist()
+        small = [f"{name} ({count})" for name, count in zip(SPLITS, counts, strict=True) if 0 < count < self.least]
+        if small:
+            yield (
+                f"no sample was dropped from {', '.join(small)}, because with fewer than {self.least} samples an accuracy above chance is "
+                "not significant"
+            )
 
     def rejected(self, samples: Samples) -> BoolArray:
         """In each split, samples chosen greedily by :func:`_brought_down`; at least one sample of a split is kept."""

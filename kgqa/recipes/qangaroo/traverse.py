@@ -133,7 +133,7 @@ def traverse_paths(run: Run) -> StageOutput:
     if is_small:
         paths = settings.paths.model_copy(update=LIFTED)
         samples, queries, rejections, funnel = search.samples(settings.model_copy(update={"paths": paths}))
-        funnel.append(_lifted([f"{PATHS}.{name}" for name in LIFTED], PATHS))
+        funnel.append(_lifted(list(LIFTED), PATHS))
     if not len(samples):
         raise EmptyResult(empty_sentence(funnel))
     if not (samples.questions.split == 0).any():
@@ -169,7 +169,7 @@ def traverse_pairs(run: Run) -> StageOutput:
     if len(samples) < SMALL:
         loose_limits = settings.pairs.model_copy(update=LIFTED_OF_PAIRS)
         samples, rejections, rows = samples_within(settings.model_copy(update={"pairs": loose_limits, "min_candidates": 2}))
-        rows.append(_lifted(["qangaroo.min_candidates", *(f"{PAIRS}.{name}" for name in LIFTED_OF_PAIRS)], PAIRS))
+        rows.append(_lifted(["qangaroo.min_candidates", *LIFTED_OF_PAIRS], PAIRS))
     run.progress.advance(1)
     funnel += rows
     if not len(samples):
@@ -207,8 +207,8 @@ def _output(
 
 
 def _lifted(names: Sequence[str], setting: str) -> FunnelRow:
-    """The remark that these settings were lifted because the dataset would be small."""
-    return traverse_row("samples", f"the limits left fewer than {SMALL:,} samples, so these were lifted: {', '.join(names)}", setting)
+    """The remark that these limits, in the section ``setting`` if not named otherwise, are off because the dataset would be small."""
+    return traverse_row("samples", f"fewer than {SMALL:,} samples were left, so these limits are turned off: {', '.join(names)}", setting)
 
 
 @dataclass(slots=True, kw_only=True)
