@@ -329,10 +329,26 @@ def test_a_mended_file_takes_the_place_of_the_broken_one(tmp_path: Path) -> None
     assert mended.notes == []
     assert [row[0] for row in table(mended, "entities")] == ["a", "b"]
     assert [source["file"] for source in (read_manifest(good.folder) or {})["sources"]] == ["file-0.jsonl.gz", "more.jsonl"]
-    # A file that is whole is added to, never replaced.
-    path.write_text('["entity", "c", "C"]\n')
-    added = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
-    assert [row[0] for row in table(added, "entities")] == ["a", "b", "c"]
+
+
+def test_a_changed_file_takes_the_place_of_what_was_read_of_it(tmp_path: Path) -> None:
+    imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"], ["skip", "odd record", "line 2"]])
+    mended = imported(tmp_path, [["entity", "a", "A"]], [["entity", "c", "C"], ["entity", "d", "D"]])
+    assert [row[0] for row in table(mended, "entities")] == ["a", "c", "d"]
+    assert left_out(mended) == {}
+    assert len((read_manifest(mended.folder) or {})["sources"]) == 2
+    assert {path.name for path in (mended.folder / PARTS).iterdir() if path.is_dir()} == {"00000", "00002"}
+
+
+def test_a_changed_file_that_cannot_be_read_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"]])
+    with pytest.raises(TypeError):
+        imported(tmp_path, [["entity", "a", "A"]], [["entity"]])
+    first = imported(tmp_path, [["entity", "a", "A"]])
+    assert [row[0] for row in table(first, "entities")] == ["a", "b"]
+    mended = imported(tmp_path, [["entity", "a", "A"]], [["entity", "c", "C"]])
+    assert [row[0] for row in table(mended, "entities")] == ["a", "c"]
+    assert mended.notes == []
 
 
 def test_a_whole_file_takes_the_place_of_a_cut_one(tmp_path: Path, cli: Cli) -> None:
