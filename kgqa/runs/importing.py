@@ -20,11 +20,20 @@ from typing import Any
 
 from kgqa.arrays.parallel import Engine, Threads, worker_threads
 from kgqa.arrays.processes import Processes, advanced
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, SettingsError, StorageError, WorkspaceMismatch, storage_errors
+from kgqa.errors import (
+    BrokenInput,
+    EmptyResult,
+    InterruptedRun,
+    KgqaError,
+    SettingsError,
+    StorageError,
+    WorkspaceMismatch,
+    storage_errors,
+)
 from kgqa.progress import Advance, Progress
-from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
+from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, parents_of, write_whole
 from kgqa.runs.merging import merge, steps
-from kgqa.runs.parts import Encoder, Part, State, note_part, parse_file, read_state, resumed
+from kgqa.runs.parts import JOURNAL, Encoder, Part, State, note_part, parse_file, read_state, resumed
 from kgqa.runs.scratch import remove, scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
@@ -76,13 +85,15 @@ class Imported:
 
 def run_import(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
-    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}),
+    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}), more_follow: bool = False,
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
     change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. A file that
-    changed takes the place of what an earlier import read of it with the same options. Raises KgqaError.
+    changed takes the place of what an earlier import read of it with the same options. Raises KgqaError; a new folder is then removed,
+    unless some files were read, which the same call uses again. ``more_follow``: other files follow, so that these may be without entities
+    and documents, which is raised, but their rows are kept.
     """
 
     def waits(holder: str) -> None:
@@ -96,14 +107,18 @@ def run_import(
     with storage_errors(out):
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
-        out.mkdir(parents=True, exist_ok=True)
-        with alone(out / MANIFEST, waits):
+        with parents_of(out / PARTS), alone(out / MANIFEST, waits):
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
                 return _run(parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
+            except KgqaError as error:
+                is_useless = (isinstance(error, EmptyResult) and not more_follow) or not any((out / PARTS).glob(f"*/{JOURNAL}"))
+                if is_useless and not (out / MANIFEST).exists():
+                    remove(out / PARTS)
+                raise
 
 
 def _run(
@@ -132,6 +147,7 @@ def _run(
             todo.append(_File(path, out / PARTS / number, state, watch, partial))
     replaced = _replaced({number for number, *_ in entries}, sources, paths)
     notes = [f"{len(reused)} of {len(files)} were read before"] if reused else []
+    notes += [f"{MANIFEST} was damaged and is written anew"] if _is_damaged(out) else []
     notes += [f"{sources[number]['file']} takes the place of what was read of it before" for number in replaced]
     progress.finish("; ".join(notes))
     if todo:
@@ -169,6 +185,13 @@ def check_import(folder: Path) -> None:
                 raise BrokenInput(
                     f"{folder / name}: this is not the table that {MANIFEST} names, so it was damaged or changed; import the files again."
                 )
+
+
+def _is_damaged(out: Path) -> bool:
+    try:
+        return (out / MANIFEST).is_file() and not read_manifest(out)
+    except BrokenInput:
+        return True
 
 
 def _write(out: Path, sources: Mapping[str, Mapping[str, Any]], paths: Mapping[str, str]) -> None:
@@ -330,8 +353,10 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             for reason, count in sorted(state.skipped.items())
         ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
         if not rows["entities"] and not rows["documents"]:
-            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped_rows) or "none"
-            raise EmptyResult(f"the files have neither entities nor documents that satisfy the options; reasons for skipping: {reasons}.")
+            reasons = [*(note.rstrip(".") for note in notes), *(f"{row['reason']} ({row['count']:,})" for row in skipped_rows)]
+            raise EmptyResult(
+                f"the files have neither entities nor documents that satisfy the options; reasons: {'; '.join(reasons) or 'none'}."
+            )
         manifest = {
             "version": VERSION,
             "kgqa": __version__,
@@ -351,6 +376,13 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
 
 
 def _check_folder(out: Path) -> None:
-    """StorageError where ``out`` holds something that is not an import."""
-    if not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
+    """StorageError where ``out`` holds something that is not an import, or one to which nothing can be added."""
+    if (out / PARTS / SOURCES).is_file():
+        return
+    if (out / MANIFEST).is_file() and (out / "facts.parquet").is_file():
+        raise StorageError(
+            f"{out}: this is an import without {PARTS}, to which nothing can be added; import all files into another folder, or remove "
+            "this one."
+        )
+    if any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
         raise StorageError(f"{out}: the folder holds something that is not an import; choose another --out.")
