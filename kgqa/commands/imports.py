@@ -91,7 +91,7 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
             ):  # relations alone hold no documents
                 run_import(
                     entry.parser, entry.files, domain.source, entry.origin, engine=engine, partial=entry.partial, progress=within,
-                    watch=entry.watch, replaces=False,
+                    watch=entry.watch, more_follow=entry is not to_import[-1],
                 )  # fmt: skip
         if not is_current(domain.source, sources):
             raise InputChanged(f"{at}: one of its imported files changed while it was read; run the same command again.")

@@ -68,7 +68,10 @@ def place_of(place: str | Path) -> ObjectAddress | Path:
         raise SettingsError(
             f"a {scheme}:// URL begins with the name of a bucket, of lower-case letters, digits, '-', '_' and '.'; {WITHOUT_SECRETS}."
         )
-    return ObjectAddress(scheme=scheme, bucket=authority, key=key.strip("/"))
+    key = key.strip("/")
+    if key and (set(key.split("/")) & {"", ".", ".."} or not key.isprintable()):
+        raise SettingsError(f"{scheme}://{authority}/{key}: a key with '//', a part '.' or '..', or a control character is no file's name.")
+    return ObjectAddress(scheme=scheme, bucket=authority, key=key)
 
 
 def url_of(place: str | Path) -> str | None:

@@ -24,30 +24,38 @@ ANONYMOUS = "KGQA_OBJECTS_ANONYMOUS"
 """Environment variable: 1 to send no credentials, as for a public bucket."""
 ATTEMPTS = 5
 CHUNK = 4 << 20
-_ENDPOINT = re.compile(r"(https?)://([^/@?#\s]+)/?", re.IGNORECASE)
+ENDPOINTS = {"s3": "AWS_ENDPOINT_URL", "gs": "CLOUD_STORAGE_EMULATOR_ENDPOINT"}
+"""Scheme → environment variable that names another service."""
+GOOGLE_FILE = "GOOGLE_APPLICATION_CREDENTIALS"
+_ENDPOINT = re.compile(r"(https?)://((?:\[[0-9a-f:.]+\]|[^/@?#:\[\]\s]+)(?::(\d{1,5}))?)/?", re.IGNORECASE)
 _STATE = ("content-length", "last-modified", "etag", "versionid", "generation", "updated", "size")
 State = dict[str, str]
 """What the store says of an object: size, time of the last change, and ETag or generation."""
 AGAIN = "then run the same command again, which goes on with what is missing"
 REASONS = {
-    r"credentials file": "the file that GOOGLE_APPLICATION_CREDENTIALS names cannot be read; correct the variable, or unset it",
-    r"NO_SUCH_BUCKET|\bbucket does not exist|^Bucket '[^']*' not found": "there is no such bucket; check its name and AWS_ENDPOINT_URL",
+    r"credentials file|Invalid \w+Credentials": (
+        f"the file that {GOOGLE_FILE} names, or that of this machine's login, has no credentials of Google; correct it"
+    ),
+    r"OAuth2 access token": (
+        f"no credentials of Google are found that give access; set {GOOGLE_FILE}, or {ANONYMOUS}=1 to read a public bucket without any"
+    ),
+    r"NO_SUCH_BUCKET|\bbucket does not exist|^Bucket '[^']*' not found": "there is no such bucket; check its name and ENDPOINT",
     r"ACCESS_DENIED|ACCESS_KEY|SIGNATURE|TOKEN|UNRECOGNIZED_CLIENT|PERMISSION_DENIED|UNAUTHENTICATED|status 40[13]|credential": (
         "the store refuses access with the credentials of the environment; set others, or "
         f"{ANONYMOUS}=1 to read a public bucket without any"
     ),
     r"status 30[17]|REDIRECT|configured region|MALFORMED|status 400": (
-        "the store refuses the request as one for another region; set AWS_REGION to the bucket's region, and check AWS_ENDPOINT_URL"
+        "the store refuses the request as one for another region; set AWS_REGION to the bucket's region, and check ENDPOINT"
     ),
     r"curlCode: (60|77)|certificate": "the store's certificate is not trusted; set AWS_CA_BUNDLE to a file with the right authorities",
     r"status (500|502|503|504|429)|SLOW_DOWN|INTERNAL_FAILURE|SERVICE_UNAVAILABLE|THROTTLING|TOO_MANY|RESOURCE_EXHAUSTED": (
         f"the store is overloaded or fails, after {ATTEMPTS} attempts; wait a while, {AGAIN}"
     ),
     r"NETWORK_CONNECTION|TIMEOUT|UNAVAILABLE|DEADLINE|curlCode|CURL error": (
-        f"the store does not answer, or the connection breaks, after {ATTEMPTS} attempts; check the network and AWS_ENDPOINT_URL, {AGAIN}"
+        f"the store does not answer, or the connection breaks, after {ATTEMPTS} attempts; check the network and ENDPOINT, {AGAIN}"
     ),
 }  # fmt: skip
-"""Pattern in what Arrow says → what is wrong and what to do."""
+"""Pattern in what Arrow says → what is wrong and what to do; ENDPOINT stands for the variable of the store."""
 _GONE = re.compile(r"RESOURCE_NOT_FOUND|NO_SUCH_KEY|NOT_FOUND|No such file|status 404")
 _CODE = re.compile(r"AWS Error ([A-Z_]+)|Status\(([A-Z_]+)")
 
@@ -68,6 +76,7 @@ def store_errors(place: object) -> Iterator[None]:
             raise
         text = str(error)
         reason = next((reason for pattern, reason in REASONS.items() if re.search(pattern, text, re.IGNORECASE)), None)
+        reason = reason and reason.replace("ENDPOINT", ENDPOINTS["gs" if str(place).startswith("gs://") else "s3"])
         if reason is None and _GONE.search(text):
             raise _missing(place) from None
         code = _CODE.search(text)
@@ -199,12 +208,11 @@ def _s3(address: ObjectAddress) -> Any:
     seconds, own = _seconds(), {}
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if url := endpoint():
-        match = _ENDPOINT.fullmatch(url)
-        if match is None:
-            raise SettingsError("AWS_ENDPOINT_URL is not http://HOST:PORT or https://HOST:PORT without anything else; correct it.")
+        match = _checked_endpoint("AWS_ENDPOINT_URL_S3" if os.environ.get("AWS_ENDPOINT_URL_S3") else "AWS_ENDPOINT_URL", url)
         own = {"scheme": match[1].lower(), "endpoint_override": match[2]}
         region = region or "us-east-1"
     if bundle := os.environ.get("AWS_CA_BUNDLE"):
+        _check_file("AWS_CA_BUNDLE", bundle)
         own["tls_ca_file_path"] = bundle
     return S3FileSystem(
         anonymous=_is_anonymous(), region=region or resolve_s3_region(address.bucket), connect_timeout=seconds, request_timeout=seconds,
@@ -215,7 +223,26 @@ def _s3(address: ObjectAddress) -> Any:
 def _gcs(address: ObjectAddress) -> Any:
     from pyarrow.fs import GcsFileSystem
 
+    if url := os.environ.get(ENDPOINTS["gs"]):
+        _checked_endpoint(ENDPOINTS["gs"], url)
+    if (file := os.environ.get(GOOGLE_FILE)) and not _is_anonymous():
+        _check_file(GOOGLE_FILE, file)
     return GcsFileSystem(anonymous=_is_anonymous(), retry_time_limit=timedelta(seconds=ATTEMPTS * _seconds()))
+
+
+def _checked_endpoint(variable: str, url: str) -> re.Match[str]:
+    """The parts of the URL, which may hold a secret and is not repeated. Raises SettingsError."""
+    match = _ENDPOINT.fullmatch(url)
+    if match is None or not 0 < int(match[3] or 80) < 1 << 16:
+        raise SettingsError(
+            f"{variable} is not http://HOST:PORT or https://HOST:PORT without anything else, with a port below 65,536; correct it."
+        )
+    return match
+
+
+def _check_file(variable: str, name: str) -> None:
+    if not os.path.isfile(name) or not os.access(name, os.R_OK):
+        raise SettingsError(f"{variable} is {name}, which is no file that can be read; correct the variable, or unset it.")
 
 
 def _is_anonymous() -> bool:

@@ -12,6 +12,19 @@ from kgqa.records import Candidate, Instance, Paragraph
 
 OPTIONS = ("yes", "no")
 """Answers that no paragraph states; readers see them in front of the text (Trivedi et al. 2020, appendix B)."""
+BETWEEN = " ;; "
+"""Separates the spans of an answer that a network writes; no answer has it by accident."""
+_BETWEEN = re.compile(r"; ?;")
+"""As some tokenizers write it."""
+
+
+def spans_of(line: str) -> tuple[str, ...]:
+    """The spans of a line that a network wrote; several have :data:`BETWEEN` between them.
+
+    >>> spans_of("Simon; Garfunkel ;; Nico")
+    ('Simon; Garfunkel', 'Nico')
+    """
+    return tuple(part.strip() for part in _BETWEEN.split(line) if part.strip())
 
 
 def occurrences(answer: str, text: str) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,11 +20,20 @@ from typing import Any
 
 from kgqa.arrays.parallel import Engine, Threads, worker_threads
 from kgqa.arrays.processes import Processes, advanced
-from kgqa.errors import BrokenInput, EmptyResult, InterruptedRun, SettingsError, StorageError, WorkspaceMismatch, storage_errors
+from kgqa.errors import (
+    BrokenInput,
+    EmptyResult,
+    InterruptedRun,
+    KgqaError,
+    SettingsError,
+    StorageError,
+    WorkspaceMismatch,
+    storage_errors,
+)
 from kgqa.progress import Advance, Progress
-from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, write_whole
+from kgqa.runs.files import Watch, alone, file_hash, file_hashes, key_of, known_hash, parents_of, write_whole
 from kgqa.runs.merging import merge, steps
-from kgqa.runs.parts import Encoder, Part, State, note_part, parse_file, read_state, resumed
+from kgqa.runs.parts import JOURNAL, Encoder, Part, State, note_part, parse_file, read_state, resumed
 from kgqa.runs.scratch import remove, scratch
 from kgqa.settings.small_files import read_small
 from kgqa.sources.formats import Parser, Service
@@ -36,7 +45,7 @@ from kgqa.version import __version__
 SOURCES = "sources.json"
 PATHS = "paths.json"
 CONTENT = {"sha256", "bytes", "partial"}
-"""Keys of a file's description that change when the file does."""
+"""Keys of a file's description that may change when the file does."""
 PART_ROWS = 200_000
 """Rows of a service that are written at once."""
 PROCESSES_FROM = 16 << 20
@@ -76,13 +85,15 @@ class Imported:
 
 def run_import(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, *, engine: Engine, partial: bool, progress: Progress,
-    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}), replaces: bool = True,
+    watch: Watch | None = None, urls: Mapping[Path, str] = MappingProxyType({}), more_follow: bool = False,
 ) -> Imported:  # fmt: skip
     """Read ``files`` by ``parser``, or ask a service the queries in them, and write the tables of ``out`` anew.
 
     ``engine`` parses; in the place of threads, which cannot parse at the same time, come processes. ``watch`` notices when other files
-    change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. ``replaces``:
-    whether a changed file takes the place of itself if an earlier import did not read it whole. Raises KgqaError.
+    change that the parser reads, those of its options. ``urls`` says which files are copies of what an object store has. A file that
+    changed takes the place of what an earlier import read of it with the same options. Raises KgqaError; a new folder is then removed,
+    unless some files were read, which the same call uses again. ``more_follow``: other files follow, so that these may be without entities
+    and documents, which is raised, but their rows are kept.
     """
 
     def waits(holder: str) -> None:
@@ -96,26 +107,26 @@ def run_import(
     with storage_errors(out):
         if out.is_file():
             raise StorageError(f"{out}: this is a file; choose another --out.")
-        out.mkdir(parents=True, exist_ok=True)
-        with alone(out / MANIFEST, waits):
+        with parents_of(out / PARTS), alone(out / MANIFEST, waits):
             _check_folder(out)  # within the lock, or the first files of another import would look like no import
             (out / PARTS).mkdir(exist_ok=True)
             try:
-                return _run(
-                    parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress,
-                    replaces=replaces,
-                )  # fmt: skip
+                return _run(parser, files, out, origin, watch or Watch(), urls, engine=engine, partial=partial, progress=progress)
             except KeyboardInterrupt:
                 raise InterruptedRun(f"{out}: stopped; run the same command again to go on from the last part that was written.") from None
+            except KgqaError as error:
+                is_useless = (isinstance(error, EmptyResult) and not more_follow) or not any((out / PARTS).glob(f"*/{JOURNAL}"))
+                if is_useless and not (out / MANIFEST).exists():
+                    remove(out / PARTS)
+                raise
 
 
 def _run(
     parser: Parser | Service, files: Sequence[Path], out: Path, origin: Origin, watch: Watch, urls: Mapping[Path, str], *, engine: Engine,
-    partial: bool, progress: Progress, replaces: bool,
+    partial: bool, progress: Progress,
 ) -> Imported:  # fmt: skip
     watch.add(files)
     sources = _sources(out)
-    known_files = dict(sources)
     progress.start("Hashing files", sum(path.stat().st_size for path in files), "bytes")
     entries: list[tuple[str, Path, str]] = []
     for path in files:
@@ -124,16 +135,8 @@ def _run(
         number = _place(sources, entry)
         sources[number] = entry
         entries.append((number, path, key_of(VERSION, entry)))
-    paths = _paths(out)
-    paths |= {number: str(path.resolve()) for number, path, _ in entries}
-    replaced = _unfinished(out, known_files, {number: sources[number] for number, *_ in entries}, paths) if replaces else []
-    for number in replaced:
-        del sources[number], paths[number]
-    write_whole(out / PARTS / PATHS, json.dumps(paths, indent=1, ensure_ascii=False))
-    if sources != known_files:
-        write_whole(out / PARTS / SOURCES, json.dumps(sources, indent=1, ensure_ascii=False))
-    for number in replaced:
-        remove(out / PARTS / number)
+    paths = _paths(out) | {number: str(path.resolve()) for number, path, _ in entries}
+    _write(out, sources, paths)
     todo: list[_File] = []
     reused = []
     for number, path, key in entries:
@@ -142,8 +145,10 @@ def _run(
             reused.append(path.name)
         else:
             todo.append(_File(path, out / PARTS / number, state, watch, partial))
+    replaced = _replaced({number for number, *_ in entries}, sources, paths)
     notes = [f"{len(reused)} of {len(files)} were read before"] if reused else []
-    notes += [f"{known_files[number]['file']} takes the place of what was read of it before" for number in replaced]
+    notes += [f"{MANIFEST} was damaged and is written anew"] if _is_damaged(out) else []
+    notes += [f"{sources[number]['file']} takes the place of what was read of it before" for number in replaced]
     progress.finish("; ".join(notes))
     if todo:
         size = sum(file.size for file in todo)
@@ -156,6 +161,12 @@ def _run(
             with _parsing_engine(engine, parser, size, progress) as parsing:
                 _read_files(parser, todo, parsing, worker_threads(engine), progress)
         progress.finish()
+    if replaced:  # now that their files have been read again
+        kept = sources.keys() - replaced
+        sources = {number: entry for number, entry in sources.items() if number in kept}
+        _write(out, sources, {number: path for number, path in paths.items() if number in kept})
+        for number in replaced:
+            remove(out / PARTS / number)
     return _merged(out, sources, worker_threads(engine), progress, reused)
 
 
@@ -176,26 +187,27 @@ def check_import(folder: Path) -> None:
                 )
 
 
-def _unfinished(
-    out: Path, earlier: Mapping[str, Mapping[str, Any]], entries: Mapping[str, Mapping[str, Any]], paths: Mapping[str, str]
-) -> list[str]:
-    """The folders of ``earlier`` files that were not read whole, or were cut, and that one of the ``entries`` takes the place of.
+def _is_damaged(out: Path) -> bool:
+    try:
+        return (out / MANIFEST).is_file() and not read_manifest(out)
+    except BrokenInput:
+        return True
 
-    This is the file at the same path with the same options, but another content.
-    """
 
-    def identity(number: str, entry: Mapping[str, Any]) -> str:
-        same = {name: value for name, value in entry.items() if name not in CONTENT}
+def _write(out: Path, sources: Mapping[str, Mapping[str, Any]], paths: Mapping[str, str]) -> None:
+    for name, content in ((PATHS, paths), (SOURCES, sources)):
+        write_whole(out / PARTS / name, json.dumps(content, indent=1, ensure_ascii=False))
+
+
+def _replaced(entries: Collection[str], sources: Mapping[str, Mapping[str, Any]], paths: Mapping[str, str]) -> list[str]:
+    """The folders of earlier files that one of the ``entries`` takes the place of: those at the same path with the same options."""
+
+    def identity(number: str) -> str:
+        same = {name: value for name, value in sources[number].items() if name not in CONTENT}
         return json.dumps([paths.get(number, number), same], sort_keys=True)
 
-    coming = {identity(number, entry) for number, entry in entries.items()}
-    result = []
-    for number, entry in earlier.items():
-        if number not in entries and identity(number, entry) in coming:
-            state = read_state(out / PARTS / number)
-            if state is None or not state.done or state.notes:
-                result.append(number)
-    return result
+    coming = {identity(number) for number in entries}
+    return [number for number in sources if number not in entries and identity(number) in coming]
 
 
 def _paths(out: Path) -> dict[str, str]:
@@ -341,8 +353,10 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             for reason, count in sorted(state.skipped.items())
         ] + [{"file": "", "reason": reason, "count": count, "example": ""} for reason, count in left_out.items()]
         if not rows["entities"] and not rows["documents"]:
-            reasons = "; ".join(f"{row['reason']} ({row['count']:,})" for row in skipped_rows) or "none"
-            raise EmptyResult(f"the files have neither entities nor documents that satisfy the options; reasons for skipping: {reasons}.")
+            reasons = [*(note.rstrip(".") for note in notes), *(f"{row['reason']} ({row['count']:,})" for row in skipped_rows)]
+            raise EmptyResult(
+                f"the files have neither entities nor documents that satisfy the options; reasons: {'; '.join(reasons) or 'none'}."
+            )
         manifest = {
             "version": VERSION,
             "kgqa": __version__,
@@ -362,6 +376,13 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
 
 
 def _check_folder(out: Path) -> None:
-    """StorageError where ``out`` holds something that is not an import."""
-    if not (out / PARTS / SOURCES).is_file() and any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
+    """StorageError where ``out`` holds something that is not an import, or one to which nothing can be added."""
+    if (out / PARTS / SOURCES).is_file():
+        return
+    if (out / MANIFEST).is_file() and (out / "facts.parquet").is_file():
+        raise StorageError(
+            f"{out}: this is an import without {PARTS}, to which nothing can be added; import all files into another folder, or remove "
+            "this one."
+        )
+    if any(path.name != PARTS or any(path.iterdir()) for path in out.iterdir()):
         raise StorageError(f"{out}: the folder holds something that is not an import; choose another --out.")

@@ -302,12 +302,21 @@ class _Elements:
     def check_end(self) -> None:
         """Whether the file ends as XML does: all elements closed, the root last."""
         if self.head is None:
-            raise BrokenInput(f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind; check the format and the file.")
-        if self.depth:
+            if self.buffer and not self._lacks_end(self.buffer):
+                raise BrokenInput(
+                    f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind; check the format and the file."
+                )
+            self.text.broken(f"the file ends before the first <{self.tag}>, so it is cut or of another kind; download it again")
+        elif self.depth:
             line = self.line + self.buffer.count(b"\n", 0, self.opened)
             self.text.broken(f"the file ends within the <{self.tag}> of line {line}, so it is cut; download it again")
-        elif (root := _root(self.head)) and b"</" + root not in self._tail + self.buffer:
+        elif root := self._lacks_end(self.head):
             self.text.broken(f"</{root.decode(errors='replace')}> is missing at the end, so the file is cut; download it again")
+
+    def _lacks_end(self, head: bytes) -> bytes:
+        """Name of the root element if nothing closes it, else b""."""
+        root = _root(head)
+        return b"" if b"</" + root in self._tail + self.buffer else root
 
     def _where(self, at: int) -> str:
         return f"{self.text.name}, line {self.line + self.buffer.count(bytes([10]), 0, at)}"

@@ -56,8 +56,12 @@ def test_a_url_that_may_hold_a_secret_is_refused_and_not_repeated(url: str) -> N
 
 
 @pytest.mark.parametrize(
-    "url", ["", "s3://", "s3:///lat", "s3://Big_Bucket!/lat", "file://elsewhere/data", "hdfs://name/lat", Path("s3://corpora/lat")]
-)
+        "url",
+    [
+        "", "s3://", "s3:///lat", "s3://Big_Bucket!/lat", "file://elsewhere/data", "hdfs://name/lat", Path("s3://corpora/lat"),
+        "s3://corpora/a//b", "gs://corpora/a/../b", "s3://corpora/./a", "s3://corpora/a\nb", "s3://corpora#a",
+    ],
+)  # fmt: skip
 def test_a_url_that_names_no_bucket_is_refused(url: str | Path) -> None:
     with pytest.raises(SettingsError):
         place_of(url)

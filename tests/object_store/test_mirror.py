@@ -275,7 +275,8 @@ def test_a_prefix_without_an_object_that_counts_gives_one_sentence(objects: Obje
     ("name", "value"),
     [
         ("AWS_ENDPOINT_URL", f"http://someone:{SECRET}@127.0.0.1"), ("AWS_ENDPOINT_URL", "127.0.0.1:80"), ("KGQA_OBJECTS_SECONDS", "soon"),
-        ("KGQA_OBJECTS_SECONDS", "0"), ("KGQA_OBJECTS_ANONYMOUS", "yes"),
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:99999"), ("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:0"), ("AWS_ENDPOINT_URL", "http://a:b"),
+        ("AWS_CA_BUNDLE", "/no/such/file"), ("KGQA_OBJECTS_SECONDS", "0"), ("KGQA_OBJECTS_ANONYMOUS", "yes"),
     ],
 )  # fmt: skip
 def test_a_setting_that_makes_no_sense_is_refused(lat: ObjectServer, name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,6 +285,47 @@ def test_a_setting_that_makes_no_sense_is_refused(lat: ObjectServer, name: str, 
         local_copy(URL)
     sentence(error.value, name)
     assert lat.requests == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "nonsense"), ("CLOUD_STORAGE_EMULATOR_ENDPOINT", "http://127.0.0.1:99999"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file"),
+    ],
+)  # fmt: skip
+def test_a_google_setting_that_makes_no_sense_is_refused(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError) as error:
+        local_copy("gs://corpora/lat")
+    sentence(error.value, name)
+
+
+@pytest.mark.parametrize("content", ["{", '{"type": "service_account"}', '{"type": "authorized_user"}', "[]"])
+def test_a_file_without_google_credentials_is_named(content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "key.json").write_text(content)
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "key.json"))
+    monkeypatch.setenv("KGQA_OBJECTS_SECONDS", "1")
+    with pytest.raises(ObjectStoreError) as error:
+        local_copy("gs://corpora/lat")
+    sentence(error.value, "gs://corpora/lat", "GOOGLE_APPLICATION_CREDENTIALS", "has no credentials of Google")
+
+
+def test_missing_google_credentials_are_said_to_be_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GCE_METADATA_ROOT", "127.0.0.1:9")
+    monkeypatch.setenv("KGQA_OBJECTS_SECONDS", "1")
+    with pytest.raises(ObjectStoreError) as error:
+        local_copy("gs://corpora/lat")
+    sentence(error.value, "gs://corpora/lat", "no credentials of Google", "GOOGLE_APPLICATION_CREDENTIALS")
+
+
+@pytest.mark.parametrize("name", ["a#b.tsv", "a b%20.tsv", "#"])
+def test_a_key_is_taken_as_it_is_written(objects: ObjectServer, name: str) -> None:
+    objects.put(f"lat/{name}", b"a")
+    assert local_copy(f"{URL}/{name}").read_bytes() == b"a"
+    assert contents(local_copy(URL)) == {name: b"a"}
 
 
 def test_without_credentials_only_what_is_public_is_read(lat: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -329,10 +330,26 @@ def test_a_mended_file_takes_the_place_of_the_broken_one(tmp_path: Path) -> None
     assert mended.notes == []
     assert [row[0] for row in table(mended, "entities")] == ["a", "b"]
     assert [source["file"] for source in (read_manifest(good.folder) or {})["sources"]] == ["file-0.jsonl.gz", "more.jsonl"]
-    # A file that is whole is added to, never replaced.
-    path.write_text('["entity", "c", "C"]\n')
-    added = run_import(Calls(), [path], good.folder, ORIGIN, engine=Threads(1), partial=False, progress=Silent())
-    assert [row[0] for row in table(added, "entities")] == ["a", "b", "c"]
+
+
+def test_a_changed_file_takes_the_place_of_what_was_read_of_it(tmp_path: Path) -> None:
+    imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"], ["skip", "odd record", "line 2"]])
+    mended = imported(tmp_path, [["entity", "a", "A"]], [["entity", "c", "C"], ["entity", "d", "D"]])
+    assert [row[0] for row in table(mended, "entities")] == ["a", "c", "d"]
+    assert left_out(mended) == {}
+    assert len((read_manifest(mended.folder) or {})["sources"]) == 2
+    assert {path.name for path in (mended.folder / PARTS).iterdir() if path.is_dir()} == {"00000", "00002"}
+
+
+def test_a_changed_file_that_cannot_be_read_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"]])
+    with pytest.raises(TypeError):
+        imported(tmp_path, [["entity", "a", "A"]], [["entity"]])
+    first = imported(tmp_path, [["entity", "a", "A"]])
+    assert [row[0] for row in table(first, "entities")] == ["a", "b"]
+    mended = imported(tmp_path, [["entity", "a", "A"]], [["entity", "c", "C"]])
+    assert [row[0] for row in table(mended, "entities")] == ["a", "c"]
+    assert mended.notes == []
 
 
 def test_a_whole_file_takes_the_place_of_a_cut_one(tmp_path: Path, cli: Cli) -> None:
@@ -404,6 +421,58 @@ def test_someones_folder_with_parts_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="not an import"):
         imported(tmp_path, [["entity", "a", "A"]])
     assert (tmp_path / "out" / "entities.parquet").read_text() == "precious"
+
+
+def test_an_import_without_its_parts_is_known_and_left_alone(tmp_path: Path) -> None:
+    first = imported(tmp_path, [["entity", "a", "A"]])
+    shutil.rmtree(first.folder / PARTS)
+    before = file_hashes(first.folder)
+    with pytest.raises(StorageError, match=r"an import without \.parts, to which nothing can be added; import all files into another"):
+        imported(tmp_path, [["entity", "a", "A"]], [["entity", "b", "B"]])
+    assert file_hashes(first.folder) == before
+
+
+@pytest.mark.parametrize("place", ["out", "deeper/out"])
+@pytest.mark.parametrize(("text", "says"), [('{"id": 1', "cut"), ('{"id": "1"}\n', "neither entities nor documents")])
+def test_an_import_that_fails_leaves_nothing_new(tmp_path: Path, cli: Cli, text: str, says: str, place: str) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text(text)
+    cli("import", "texts", path, "--out", tmp_path / place).sentence(says)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_files_that_were_read_before_another_failed_are_kept(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text('{"id": "1", "text": "word"}\n')
+    bad.write_text('{"id": 1')
+    with pytest.raises(BrokenInput, match="bad"):
+        kgqa.import_files("texts", [good, bad], out=tmp_path / "out", workers=1)
+    assert kgqa.import_files("texts", [good], out=tmp_path / "out", workers=1).reused == ["good.jsonl"]
+
+
+def test_a_damaged_manifest_is_written_anew_and_that_is_said(tmp_path: Path, cli: Cli) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"id": "1", "text": "word"}\n')
+    assert "was damaged" not in cli("import", "texts", path, "--out", tmp_path / "out").out
+    manifest = (tmp_path / "out" / MANIFEST).read_bytes()
+    (tmp_path / "out" / MANIFEST).write_bytes(manifest[:40])
+    assert f"{MANIFEST} was damaged and is written anew" in cli("import", "texts", path, "--out", tmp_path / "out").out
+    assert (tmp_path / "out" / MANIFEST).read_bytes() == manifest
+
+
+CUT_IN = {
+    "the packing": ("wikipedia", gzip.compress(b"<mediawiki>")[:12]),
+    "the first line": ("texts", gzip.compress(json.dumps({"id": "1", "text": "w" * 99}).encode())[:-30]),
+    "the head": ("wikipedia", b"<mediawiki><siteinfo>"),
+    "the first element": ("wikipedia", b"<mediawiki><page><title>A"),
+}
+
+
+@pytest.mark.parametrize("where", CUT_IN)
+def test_a_cut_file_without_a_whole_record_is_said_to_be_cut(where: str, tmp_path: Path, cli: Cli) -> None:
+    format_name, content = CUT_IN[where]
+    (tmp_path / "dump").write_bytes(content)
+    cli("import", format_name, tmp_path / "dump", "--partial", "--out", tmp_path / "out").sentence("dump: ", "cut")
 
 
 @pytest.mark.slow

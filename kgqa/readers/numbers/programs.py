@@ -1,7 +1,7 @@
 """Answers as one line of text that a network can learn to write: the answer itself, or arithmetic that gives it.
 
-``difference(1990, 1985) years`` and ``total(3, 4, -2) km`` are computed; ``a ; b`` are several spans; ``none`` is no answer; any other line
-is the answer.
+``difference(1990, 1985) years`` and ``total(3, 4, -2) km`` are computed; ``a ;; b`` are several spans; ``none`` is no answer; any other
+line is the answer.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kgqa.readers.answers import OPTIONS
+from kgqa.readers.answers import OPTIONS, spans_of
 from kgqa.readers.numbers.mentions import NumberMention, number_text, parsed_number
 from kgqa.readers.numbers.sums import Sum, result
 
-BETWEEN = " ; "
 NONE = "none"
 DIFFERENCE, TOTAL = "difference", "total"
 _CALL = re.compile(rf"({DIFFERENCE}|{TOTAL}) *\(([^()]*)\)(.*)", re.IGNORECASE | re.DOTALL)
@@ -68,7 +67,7 @@ def executed(line: str) -> Executed:
     computed = _computed(line)
     if computed is not None:
         return computed
-    if len(parts := tuple(part.strip() for part in line.split(BETWEEN.strip()) if part.strip())) > 1:
+    if len(parts := spans_of(line)) > 1:
         return Executed(text=", ".join(parts), type="spans", parts=parts)
     number = parsed_number(line)
     if number is None:

@@ -6,11 +6,9 @@ accident, separate several spans; alone they are no answer.
 
 from __future__ import annotations
 
-import re
-
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import token_overlap
-from kgqa.readers.answers import random_candidate, right_candidate
+from kgqa.readers.answers import BETWEEN, random_candidate, right_candidate, spans_of
 from kgqa.readers.scores import dev_score
 from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.rewriting import Rewriting
@@ -19,9 +17,7 @@ from kgqa.settings.seq2seq import GenerativeSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Prediction
 
-BETWEEN, NONE = " ;; ", ";;"
-_BETWEEN = re.compile(r"; ?;")
-"""As some tokenizers write it."""
+NONE = BETWEEN.strip()
 
 
 def generative(name: str, settings: GenerativeSettings, training: TrainingSettings) -> RewritingReader:
@@ -52,7 +48,7 @@ def _target(instance: Instance) -> str | None:
 
 def _prediction(instance: Instance, text: str) -> Prediction:
     line = " ".join(text.split())
-    parts = tuple(part.strip() for part in _BETWEEN.split(line) if part.strip())
+    parts = spans_of(line)
     is_answer = bool(parts)
     if instance.candidates:
         best = _candidate(instance, line)

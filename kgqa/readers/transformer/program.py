@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kgqa.readers.numbers.programs import BETWEEN, NONE, executed, program_of
+from kgqa.readers.answers import BETWEEN
+from kgqa.readers.numbers.programs import NONE, executed, program_of
 from kgqa.readers.scores import dev_score
 from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.numeric.examples import numbers_of, right_sums, with_question

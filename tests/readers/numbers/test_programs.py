@@ -40,7 +40,8 @@ def test_any_text_is_an_answer(text: str) -> None:
     [
         ("none", Executed(text="", type="none")),
         ("Yes", Executed(text="yes", type="boolean")),
-        ("a ; b", Executed(text="a, b", type="spans", parts=("a", "b"))),
+        ("a ;; b; c", Executed(text="a, b; c", type="spans", parts=("a", "b; c"))),
+        ("Simon; Garfunkel", Executed(text="Simon; Garfunkel", type="span")),
         ("total ( 3 . 5 , 1, - 2 ) km", Executed(text="2.5", type="number", value=2.5, unit="km")),
         ("5 km", Executed(text="5", type="number", value=5.0, unit="km")),
         ("difference(1, 2, 3)", Executed(text="difference(1, 2, 3)", type="span")),

@@ -16,7 +16,7 @@ from tests.readers.transformer.test_readers import again, fitted, said  # noqa: 
 
 def test_targets_are_answers_or_the_arithmetic_that_gives_them() -> None:
     written = [WRITING.target(each) for each in typed_questions(1)]
-    assert written == ["vax", "vax ; wim", "2", "difference(1950, 1900) years", "no", "none"]
+    assert written == ["vax", "vax ;; wim", "2", "difference(1950, 1900) years", "no", "none"]
 
 
 @pytest.mark.slow
