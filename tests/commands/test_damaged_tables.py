@@ -20,7 +20,7 @@ from tests.contents import files
 from tests.small_questions import questions, write_set
 
 FLIPS = 50
-SAYS = "is not the file that manifest.json names, so it was damaged or changed"
+SAYS = "the file differs from its hash in manifest.json, so it was damaged or changed"
 
 
 def flips(path: Path, count: int = FLIPS, *, seed: int = 11) -> Iterator[int]:
