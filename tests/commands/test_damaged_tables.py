@@ -42,7 +42,7 @@ def test_show_shows_nothing_of_a_damaged_dataset(name: str, wikidata_copy: Path,
     before = files(wikidata_copy)
     for _ in flips(folder / name):
         result = cli("show", folder, *options)
-        result.sentence(f"{name}: this {SAYS}")
+        result.sentence(f"{name}: {SAYS}")
         assert result.out == ""
     assert files(wikidata_copy) == before
     assert cli("show", folder, *options).status == 0
