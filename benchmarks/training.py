@@ -74,7 +74,7 @@ def main() -> Section:
                 "median and range. By default, the Trainer draws the questions of a step at random; with group_by_length, they have "
                 "similar lengths. It pads all windows of a step to the longest one, reads 16 questions of SQuAD or 2 of HotpotQA at a "
                 "time, and adds up gradients. The questions of a step of kgqa have similar lengths, about 8,000 tokens at a time. Windows "
-                "of similar length go through the encoder together, about 1,000 tokens at a time. Both use texts that were tokenised before.",
+                "of similar length go through the encoder together, about 1,000 tokens at a time. Both use tokenised texts.",
             ],
         ),
         Table(
