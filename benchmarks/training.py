@@ -71,10 +71,10 @@ def main() -> Section:
             rows=training,
             notes=[
                 f"The same network on all-MiniLM-L6-v2, one epoch, {BATCH} questions a step, fp32, fused AdamW; {ROUNDS} rounds in turn, "
-                "median and range. The Trainer draws steps at random by default, and of like length with group_by_length; it pads all "
-                "windows of a step to the longest one, and reads 16 questions of SQuAD or 2 of HotpotQA at a time, adding up gradients. "
-                "kgqa's steps are of like length, some 8,000 tokens at a time, of which windows of like length go through the encoder "
-                "together, some 1,000 tokens at a time. Tokenised before, by all.",
+                "median and range. By default, the Trainer draws the questions of a step at random; with group_by_length, they have "
+                "similar lengths. It pads all windows of a step to the longest one, reads 16 questions of SQuAD or 2 of HotpotQA at a "
+                "time, and adds up gradients. The questions of a step of kgqa have similar lengths, about 8,000 tokens at a time. Windows "
+                "of similar length go through the encoder together, about 1,000 tokens at a time. Both use tokenised texts.",
             ],
         ),
         Table(

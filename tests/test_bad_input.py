@@ -278,7 +278,7 @@ SETTINGS = {
     "unknown relation": ("[qangaroo]\nrelations = ['P17', 'P9999']", ("qangaroo.relations", "'P9999' is not in the relation table")),
     "unknown entity": (
         "[documents]\nexclude_about = ['Q999999']",
-        ("documents.exclude_about", "'Q999999' is not in the entity table", "in a TOML file of your own"),
+        ("documents.exclude_about", "'Q999999' is not in the entity table", "write a TOML file that extends this domain"),
     ),
     "nothing is left": ("[qangaroo]\nmax_documents = 1", ("no sample is left", "Change qangaroo.max_documents first")),
 }
@@ -737,7 +737,7 @@ def test_a_sample_that_cannot_be_shown(wikidata_copy: Path, tmp_path: Path, cli:
     for bad in (b"", good[:-10], good[:2000] + bytes(len(good) // 2) + good[2000 + len(good) // 2 :], b"PAR1" * 9):
         train.write_bytes(bad)
         for command in (["show", dataset], ["show", dataset, example], ["export", dataset, "--to", "qangaroo", "--out", tmp_path / "out"]):
-            cli(*command).sentence("train.parquet: this is not the file that manifest.json names, so it was damaged or changed")
+            cli(*command).sentence("train.parquet: the file differs from its hash in manifest.json, so it was damaged or changed")
             (dataset / "manifest.json").rename(tmp_path / "manifest.json")
             cli(*command).sentence("train.parquet: this is not a complete Parquet file; generate the dataset again")
             (tmp_path / "manifest.json").rename(dataset / "manifest.json")

@@ -32,7 +32,7 @@ def predict(
     retrieve: Annotated[
         int | None, Option(help="llm: paragraphs that BM25 finds in the whole set; by default the question's own are shown. 0: none.")
     ] = None,
-    samples: Annotated[int | None, Option(help="llm: answers to each question, of which the most frequent counts; by default 1.")] = None,
+    samples: Annotated[int | None, Option(help="llm: answers to each question; the most frequent one counts; by default 1.")] = None,
     input_price: Annotated[float | None, Option(help="llm: price of a million input tokens.")] = None,
     output_price: Annotated[float | None, Option(help="llm: price of a million output tokens.")] = None,
     max_cost: Annotated[float | None, Option(help="llm: maximum cost of all recorded answers, at these prices.")] = None,

@@ -227,7 +227,7 @@ class Journal:
             name = next((key for key, value in self.project.fixed.items() if before.get(key) != value), "name")
             raise SettingsError(
                 f"{self.project.path}: {name} was {before.get(name)!r} when the project began and cannot change while the project runs; "
-                f"restore it, or start another project. What may change: {', '.join(CHANGEABLE)}."
+                f"restore it, or start another project. You may change these: {', '.join(CHANGEABLE)}."
             )
         self._id = int(row.id)
         if earlier != settings.model_dump(mode="json"):

@@ -144,8 +144,7 @@ def _between(store: GraphStore, sample_tables: Mapping[str, pa.Table], folder: P
     for kind, sample_ids in ids.items():
         if missing := set(sample_ids).difference(rows[kind]["id"].to_pylist()):
             raise UnknownId(
-                f"{folder}: the sample names the {kind} {min(missing)!r}, which is not in the graph; give the workspace in which "
-                "the dataset was made."
+                f"{folder}: the sample names the {kind} {min(missing)!r}, which is not in the graph; give the workspace of the dataset."
             )
     return rows
 

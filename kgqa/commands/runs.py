@@ -89,7 +89,7 @@ def _check_place(where: str | Path | None) -> None:
     path = Path(where)
     with storage_errors(path):
         if not path.exists():
-            raise MissingInput(f"{path}: there is no such folder or file; give the folder in which kgqa train recorded runs.")
+            raise MissingInput(f"{path}: there is no such folder or file; give the folder of runs that kgqa train recorded.")
         if path.is_dir() and (path / run_log.FILE).exists():
             up = path.absolute().parent
             raise MissingInput(f"{path}: this is the folder of one run; give that above it: kgqa runs {up} --show {path.absolute().name}.")

@@ -174,8 +174,8 @@ def _seed_domain(files: Files) -> str:
         _settings(files, _varied(files, merged(files.built_in, files.own), None))  # which says what is wrong with it
     example = files.built_in.get("seed_domain", seed_domains()[-1])
     raise SettingsError(
-        f"{files.path}: nothing says which files to read; give --source the folder with yours, name them under [[imports]], or to try the "
-        f'domain on the small one that kgqa ships, write seed_domain = "{example}" into the file.'
+        f"{files.path}: nothing says which files to read; pass the folder with your files as --source, or name them under [[imports]] "
+        f'(to try the domain on a small one that kgqa ships, write seed_domain = "{example}" into the file).'
     )
 
 

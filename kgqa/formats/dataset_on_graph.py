@@ -141,5 +141,5 @@ def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -
         if len(unknown_ids):
             raise UnknownId(
                 f"{folder}: a sample names {unknown_ids[0].as_py()!r}, which is not among the {kind} of {place.path}; give the workspace "
-                "in which the dataset was made."
+                "of the dataset."
             )

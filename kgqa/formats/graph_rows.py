@@ -266,8 +266,8 @@ def _check_references(questions: pl.DataFrame, path: Path) -> None:
     wrong = pl.concat([wrong, needs.filter((pl.col("needed") >= pl.col("number")).fill_null(value=True)).select("row")])
     if wrong.height:
         raise BrokenInput(
-            f"{path}: a step of question {questions['id'][int(wrong['row'].min())]} depends on a step that does not come before it, or two "  # type: ignore[arg-type] # not empty
-            "of its steps have one id; load what kgqa compose made from the graph of a domain."
+            f"{path}: in question {questions['id'][int(wrong['row'].min())]}, a step depends on itself or a later step, or two steps have "  # type: ignore[arg-type] # not empty
+            "the same id; load a dataset that kgqa compose made from the graph of a domain."
         )
 
 

@@ -284,8 +284,8 @@ def check_intact(path: Path) -> None:
             with storage_errors(path):
                 if known_hash(path) != digest:
                     raise BrokenInput(
-                        f"{path}: this is not the file that manifest.json names, so it was damaged or changed; get or make the dataset "
-                        "again, or remove the manifest if you changed it yourself."
+                        f"{path}: the file differs from its hash in manifest.json, so it was damaged or changed; get or make the dataset "
+                        "again, or remove the manifest if you changed the file yourself."
                     )
             return
 

@@ -151,8 +151,8 @@ def unused_documents(tables: Mapping[str, pa.Table], settings: DocumentSettings)
     for entity in settings.exclude_about:
         if pc.index(tables["entities"]["id"], entity).as_py() < 0:
             raise UnknownId(
-                f"documents.exclude_about: the entity {entity!r} is not in the entity table; in a TOML file of your own that extends this "
-                "domain, set documents.exclude_about to what your data has, or to []."
+                f"documents.exclude_about: the entity {entity!r} is not in the entity table; write a TOML file that extends this domain "
+                "and sets documents.exclude_about to ids of your data, or to []."
             )
     left_out = documents.filter(pl.col("about").is_in(settings.exclude_about)).select(document="id", reason=pl.lit("excluded article"))
     if not settings.max_tokens:

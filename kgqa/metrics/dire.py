@@ -124,8 +124,8 @@ def dire_sufficiency(gold: Sequence[DiReGold], predictions: Sequence[DiRePredict
         labels = Counter(instance.sufficiency for instance, _ in pairs)
         if len(pairs) not in GROUP_SIZES or labels != {SUFFICIENT: 1, PARTIAL: len(pairs) - 1}:
             raise InputError(
-                f"question {question_id}: its group has {len(pairs)} instances, {len(sufficient)} of them sufficient; "
-                "n supporting facts make 2^n - 1 instances, one of them with label 1 and the others with label 0."
+                f"question {question_id}: its group has {len(pairs)} instances, {len(sufficient)} of them sufficient, but "
+                "n supporting facts make 2^n - 1 instances, and exactly one of these has label 1."
             )
         parts[question_id] = _overlaps(sufficient[0][1], _joint_gold(sufficient)) if _are_labels_right(pairs) else NO_POINTS
     return _scores(parts, extra=extra)

@@ -105,7 +105,7 @@ def _check_tables(workspace: Workspace, datasets: Mapping[str, LoadedDataset]) -
             path = _folder(workspace, name) / file
             if not path.is_file() or file_hash(path) != digest:
                 again = f"kgqa load --store embedded --workspace {workspace.path} --dataset {name} --replace"
-                raise StoreError(f"{path}: the rows of the dataset {name} are damaged; {again} makes them anew.")
+                raise StoreError(f"{path}: the rows of the dataset {name} are damaged; run {again} to make them again.")
 
 
 def _build(workspace: Workspace, partial: Path, datasets: Mapping[str, LoadedDataset], threads: int, advance: Advance) -> None:

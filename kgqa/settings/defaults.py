@@ -22,7 +22,7 @@ PORT = 8484
 ANNOTATE_PORT = 8485
 """Another port, so that both pages can be open."""
 LINK_DAYS = 60
-"""Days for which the link of an annotator is valid."""
+"""Days until the link of an annotator expires."""
 ANNOTATE_SAMPLE = 100
 """The number of samples that the authors of WikiHop read themselves."""
 ANNOTATE_SPLIT = "all"

@@ -33,7 +33,8 @@ class JudgingSettings(Settings):
     beside: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Additional readers to judge with: names, or ``module:Class``, whose code is imported."""
     reader: Literal["ee", "llm"] = "ee"
-    """The full reader, with which partial readers are compared, and which DiRe's scores use; with ``llm`` the partial ones are too."""
+    """The full reader. It is compared with partial readers, and DiRe's scores use it. With ``llm``, the partial readers are also language
+    models."""
     llm: Mapping[str, Any] = {}
     """Settings of the reader ``llm`` (``kgqa.settings.llm``)."""
     settings: Mapping[str, Any] = {}

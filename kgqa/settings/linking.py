@@ -45,12 +45,12 @@ class LinkingSettings(Settings):
     """Minimum probability that a mention refers to the entity. Larger values give fewer and more precise mentions. At 0 any probability is
     enough, but one of several entities must be clearly the best."""
     hubs: Share = 0.002
-    """Maximum share of the documents in which an everyday lower-case word may occur and still be linked. For names that are rarely related
-    to the documents' subjects, such as months, the limit is ten times this share. A capitalised name that a fact connects to the document's
-    subject has no limit. Larger values link more frequent words; 1: no limit."""
+    """Maximum share of the documents with an everyday lower-case word; a more frequent word is not linked. For names that are rarely
+    related to the documents' subjects, such as months, the limit is ten times this share. A capitalised name that a fact connects to the
+    document's subject has no limit. Larger values link more frequent words; 1: no limit."""
     head_nouns: bool = True
-    """Do not link a name in front of a head noun, that is, a word that ends the names of other entities ("insulin receptor"), or after a
-    prefix such as "anti-"."""
+    """Do not link a name before a head noun or after a prefix such as "anti-". A head noun is a word that ends the names of other entities
+    ("insulin receptor")."""
     minimum_letters: dict[str, Positive] = Field(default={})
     """Kind of name → minimum number of letters and digits; 1 for kinds without an entry. Larger values remove more short, ambiguous
     names."""

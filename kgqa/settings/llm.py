@@ -80,7 +80,7 @@ class EndpointReaderSettings(LlmReaderSettings):
     model: Annotated[str, Field(min_length=1)]
     """The endpoint's name of its model."""
     shows: Literal["all", "question", "context", "paragraph"] = "all"
-    """What a prompt shows: everything, the question only, the paragraphs only, or each paragraph by itself."""
+    """Content of a prompt: everything, only the question, only the paragraphs, or each paragraph by itself."""
 
     @model_validator(mode="after")
     def _shows_own_paragraphs(self) -> EndpointReaderSettings:

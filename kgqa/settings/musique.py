@@ -43,8 +43,8 @@ class TemplateSettings(Settings):
     reversed: tuple[str, ...] = ()
     """Ids of relations with the inverse meaning, whose head is the ``{tail}``."""
     question: str | tuple[str, ...] = ""
-    """Question for the tail, such as ``Where was {head} born?``; empty: tails are never asked for. Of several forms one is drawn, here and
-    in the next three fields."""
+    """Question for the tail, such as ``Where was {head} born?``; empty: tails are never asked for. If there are several forms, one is
+    drawn; this also holds for the next three fields."""
     phrase: str | tuple[str, ...] = ""
     """Noun phrase for the tail, such as ``the place where {head} was born``; required with ``question``."""
     clause: str | tuple[str, ...] = ""
@@ -58,8 +58,8 @@ class TemplateSettings(Settings):
     symmetric: bool = False
     """Whether head and tail are interchangeable, as for spouses. Detected for relations whose facts often have both directions."""
     nested: str | tuple[str, ...] = ""
-    """Form of ``question`` in which ``{head}`` is a noun phrase, the answer to another question. Empty: derived from ``question`` and
-    ``phrase`` by English rules; in other languages ``question`` itself."""
+    """Form of ``question`` for a noun phrase as ``{head}``, that is, for the answer to another question. Empty: derived from ``question``
+    and ``phrase`` by English rules; in other languages ``question`` itself."""
     nested_phrase: str | tuple[str, ...] = ""
     """The same for ``phrase``; empty: ``phrase`` itself."""
     vague: bool = False
@@ -108,7 +108,7 @@ class NeutralSettings(Settings):
     phrase: str
     """Noun phrase, such as ``the {relation} of {head}``."""
     nested: str = ""
-    """Form of ``question`` in which ``{head}`` is a noun phrase; empty: ``question`` itself."""
+    """Form of ``question`` for a noun phrase as ``{head}``; empty: ``question`` itself."""
     nested_phrase: str = ""
     """The same for ``phrase``; empty: ``phrase`` itself."""
 
@@ -131,7 +131,7 @@ class LanguageSettings(Settings):
     templates: Mapping[str, TemplateSettings] = {}
     """Templates for asking about facts, without ``clause`` and ``attribute``, which English rules combine."""
     neutral: NeutralSettings | None = None
-    """Form for relations without a template; null: they are not asked about, as in languages whose grammar no such form fits."""
+    """Form for relations without a template; null: no questions about such relations, for languages whose grammar allows no such form."""
 
     @model_validator(mode="after")
     def _needs_no_english_rules(self) -> LanguageSettings:
@@ -169,8 +169,8 @@ class SingleHopSettings(Settings):
     """Maximum words of a paragraph. Longer paragraphs of question sets are excluded; articles of a graph are truncated at the end of a
     sentence."""
     max_objects: Positive = 1
-    """Maximum tails that a head may have in a relation to be asked for its tail, and maximum heads that a tail may have to be asked for its
-    head. Larger values give more questions with several correct answers."""
+    """Maximum correct answers of a question in the graph: tails of its head if the question is about the tail, heads of its tail if it is
+    about the head. Larger values give more questions with several correct answers."""
     functional: Annotated[float, Field(ge=0, le=1)] = 0.65
     """Minimum functionality of a relation, from 0 to 1: heads per fact to ask for tails, tails per fact to ask for heads; 1 is a function.
     Larger values exclude more relations whose questions have correct answers that the graph lacks."""
@@ -256,9 +256,9 @@ class ShapeSettings(Settings):
     """Construction of reasoning graphs (step S4)."""
 
     needed: bool = True
-    """Drop chains with an unnecessary hop. A hop is unnecessary in three cases: a fact connects the subject of an earlier hop to the
-    answer; such facts connect at least a share ``implied`` of the pairs of hops of these two kinds; or the paragraph of an earlier hop
-    states the answer."""
+    """Drop chains with an unnecessary hop. A hop is unnecessary in three cases. A fact connects the subject of an earlier hop to the
+    answer. Such facts connect at least a share ``implied`` of the pairs of hops of these two kinds. The paragraph of an earlier hop states
+    the answer."""
     implied: Share = 0.25
     """Minimum share of pairs that a fact must connect for hops of two kinds to count as connected (see ``needed``). Larger values drop
     fewer chains."""

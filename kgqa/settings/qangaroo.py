@@ -21,9 +21,9 @@ class SplitSettings(SplitShares):
     test: SplitShare = 0.05
     """Share of the groups in the test split."""
     by: Literal["head", "pair", "bridge"] = "head"
-    """What two splits never share: the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of a path
-    and its subject. With ``bridge``, no last hop can be learned from train. Queries about relations have no bridge; they are split by
-    subject."""
+    """Items that two splits never share: the subject entity (``head``), the unordered ``pair`` of subject and answer, or the ``bridge`` of
+    a path and its subject. With ``bridge``, no last hop can be learned from train. Queries about relations have no bridge; they are split
+    by subject."""
 
 
 class TraversalSettings(Settings):

@@ -19,7 +19,7 @@ class LoraSettings(Settings):
     """Low-rank matrices that are trained in place of a pretrained network's weights."""
 
     lora_rank: Annotated[int, Field(ge=0, le=1024)] = 0
-    """Rank of the matrices that are trained beside a pretrained network's linear layers while its weights stay frozen (LoRA, Hu et al.
+    """Rank of the matrices that are trained in addition to the frozen weights of a pretrained network's linear layers (LoRA, Hu et al.
     2022). Larger values change more and take more memory. 0: all weights are trained."""
     lora_alpha: Annotated[float, Field(gt=0, le=100_000)] | None = None
     """Scale of these matrices, whose product is multiplied by ``lora_alpha / lora_rank``; null: twice the rank."""
@@ -93,8 +93,8 @@ class BooleanSettings(EncoderSettings):
     """Reader that answers yes or no."""
 
     input: Literal["question", "decomposition", "last-step"] = "question"
-    """Input besides the paragraphs. ``question``; ``decomposition``: the question and all of its steps; ``last-step``: only the last step,
-    with the answers of earlier steps in place of ``#1`` if the set has them (Geva et al. 2021, section 5.1)."""
+    """Input besides the paragraphs. ``question``; ``decomposition``: the question and all of its steps; ``last-step``: only the last step
+    (Geva et al. 2021, section 5.1). If the set has the answers of earlier steps, they replace references such as ``#1``."""
     context: bool = True
     """Read the paragraphs too."""
     question_tokens: Positive = 160

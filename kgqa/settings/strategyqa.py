@@ -29,7 +29,7 @@ class PatternSettings(Settings):
     question: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=1)]
     """Forms of the question; one is drawn."""
     steps: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=300)], ...], Field(min_length=2, max_length=9)]
-    """The decomposition: the retrieval steps in the order of the test, then the operation, in which ``#k`` refers to step k."""
+    """The decomposition: the retrieval steps in the order of the test, then the operation; ``#k`` refers to step k."""
     test: Literal["within", "before", "near", "more", "same", "chain"]
     """Test that decides the answer, one of ``TESTS``."""
     a: Annotated[tuple[str, ...], Field(min_length=1)]
@@ -42,7 +42,7 @@ class PatternSettings(Settings):
     b_kind: tuple[str, ...] = ()
     """Kinds of the second entity; empty: any."""
     since: Annotated[float, Field(ge=0)] = 0
-    """For ``within``: years after the first date from which on the answer is yes."""
+    """For ``within``: the answer is yes only from this number of years after the first date."""
     early: bool = False
     """For ``within``: also ask about dates before the first one; the answer is then no."""
     margin: Annotated[float, Field(ge=0)] = 2

@@ -27,13 +27,13 @@ class TrainingSettings(Settings):
     learning_rate: Annotated[float, Field(gt=0, le=10)] = 5e-5
     """Peak learning rate."""
     warm_up: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the steps in which the learning rate rises to its peak."""
+    """Share of the steps with a rising learning rate."""
     schedule: Literal["linear", "halving"] = "linear"
     """Learning rate after the warm-up. ``linear``: it falls to 0; ``halving``: it is halved after each dev evaluation without improvement
     (as by Weissenborn et al. 2017)."""
     averaging: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Decay of the moving average of the weights that dev evaluations and the finished reader use, such as 0.999 (Seo et al. 2017); larger
-    values average over more steps. 0: the weights themselves."""
+    """Decay of the moving average of the weights, such as 0.999 (Seo et al. 2017). Dev evaluations and the finished reader use this
+    average. Larger values average over more steps; 0: no average."""
     weight_decay: Annotated[float, Field(ge=0, lt=1)] = 0.01
     """Weight decay of the optimiser."""
     clip: Annotated[float, Field(gt=0)] = 1.0

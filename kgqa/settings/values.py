@@ -68,7 +68,7 @@ class ValuesSettings(Settings):
     english: bool = True
     """Use the built-in relations, patterns and units for English texts (``kgqa/recipes/values/english.toml``)."""
     sentences: Annotated[int, Field(ge=1, le=1000)] = 12
-    """Number of sentences, from the beginning of an article, in which kgqa looks for dates and quantities."""
+    """Number of sentences at the beginning of an article that kgqa searches for dates and quantities."""
     relations: dict[Relation, ValueSettings] = Field(default_factory=dict)
     """Additional relations with dates or quantities: their ids in the graph and regular expressions for how texts state them; one with the
     name of a built-in relation replaces it."""

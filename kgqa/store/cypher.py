@@ -163,7 +163,7 @@ def _check_parameters(tokens: list[tuple[str, str]], parameters: Collection[str]
     for name in query_parameters:
         if name not in parameters:
             hint = suggestion(name, list(parameters)) if parameters else f"give one, as {name}=VALUE."
-            raise QueryError(f"the query uses the parameter ${name}, for which there is no value; {hint}")
+            raise QueryError(f"the query uses the parameter ${name}, but it has no value; {hint}")
     for name in parameters:
         if name not in query_parameters:
             raise QueryError(f"there is a value for the parameter {name!r}, which the query does not use; write ${name}, or leave it out.")

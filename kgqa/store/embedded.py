@@ -347,8 +347,8 @@ def _open(path: Path, *, read_only: bool, threads: int, any_version: bool) -> tu
         for name, limit in (("v", resource.RLIMIT_AS), ("d", resource.RLIMIT_DATA)):
             if 0 <= resource.getrlimit(limit)[0] <= ADDRESSES:
                 raise StoreError(
-                    f"{path}: the engine reserves {ADDRESSES >> 40} TiB of addresses, most of which it never uses, and the system allows "
-                    f"less; raise the limit (ulimit -{name} unlimited), the graph is as it was."
+                    f"{path}: the engine reserves {ADDRESSES >> 40} TiB of addresses, but the system allows fewer; raise the limit "
+                    f"(ulimit -{name} unlimited); the graph is unchanged."
                 ) from None
         raise StoreError(
             f"{path}: the graph cannot be opened ({first_line(str(error))}); run the same command again; if it fails again, rebuild "

@@ -30,11 +30,9 @@ LOGGERS = ("torch._dynamo", "torch._inductor")
 def compile_steps(objective: torch.nn.Module, device: Device) -> None:
     """Let torch compile the module when it is first called, for batches of any shape. Raises SettingsError if a compiler is missing."""
     if device.name == "cpu" and not any(map(shutil.which, (os.environ.get("CXX") or "", *COMPILERS))):
-        raise SettingsError(
-            f"compile: torch needs a C++ compiler for it ({COMPILERS[0]}), and there is none; install one, or leave it out."
-        )
+        raise SettingsError(f"compile: torch found no C++ compiler ({COMPILERS[0]}); install one, or leave out compile.")
     if device.name == "cuda" and find_spec("triton") is None:
-        raise SettingsError("compile: torch needs triton for it on a GPU, which is not installed; run pip install triton, or leave it out.")
+        raise SettingsError("compile: torch needs triton on a GPU, but it is not installed; run pip install triton, or leave out compile.")
     objective.compile(dynamic=True)
 
 

@@ -36,11 +36,11 @@ class RunDatabase(Database):
     def reading(self) -> Iterator[Connection]:
         """A read-only transaction. Raises MissingInput if there is no such file, BrokenInput if it is something else."""
         if self.path is not None and not self.path.is_file():
-            raise MissingInput(f"{self.path}: no runs are recorded here; give a folder or file in which kgqa train recorded runs.")
+            raise MissingInput(f"{self.path}: no runs are recorded here; give a folder or file of runs that kgqa train recorded.")
         with self.refusals(), self.engine(write=False).connect() as connection:
             if not self._is_ours(connection):
                 raise MissingInput(
-                    f"{self.name}: no runs are recorded in this database; give the database in which kgqa train recorded runs."
+                    f"{self.name}: no runs are recorded in this database; give the database of runs that kgqa train recorded."
                 )
             try:
                 yield connection

@@ -20,7 +20,7 @@ from tests.contents import files
 from tests.small_questions import questions, write_set
 
 FLIPS = 50
-SAYS = "is not the file that manifest.json names, so it was damaged or changed"
+SAYS = "the file differs from its hash in manifest.json, so it was damaged or changed"
 
 
 def flips(path: Path, count: int = FLIPS, *, seed: int = 11) -> Iterator[int]:
@@ -42,7 +42,7 @@ def test_show_shows_nothing_of_a_damaged_dataset(name: str, wikidata_copy: Path,
     before = files(wikidata_copy)
     for _ in flips(folder / name):
         result = cli("show", folder, *options)
-        result.sentence(f"{name}: this {SAYS}")
+        result.sentence(f"{name}: {SAYS}")
         assert result.out == ""
     assert files(wikidata_copy) == before
     assert cli("show", folder, *options).status == 0

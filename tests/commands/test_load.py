@@ -246,7 +246,7 @@ def test_nothing_is_erased_before_everything_is_checked(
 
 
 def test_a_dataset_of_another_graph_is_refused(seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings) -> None:
-    with pytest.raises(UnknownId, match="give the workspace in which the dataset was made"):
+    with pytest.raises(UnknownId, match="give the workspace of the dataset"):
         kgqa.load(seed_medline, dataset=seed_wikidata / "datasets" / "wikihop")
     assert "Sample" not in labels(neo4j_database)
 

@@ -127,7 +127,9 @@ def test_damaged_rows_of_a_dataset_are_not_added_again(workspace: Path) -> None:
     data = bytearray((rows / "candidate.parquet").read_bytes())
     data[len(data) // 2] ^= 1
     (rows / "candidate.parquet").write_bytes(data)
-    with pytest.raises(StoreError, match=r"candidate\.parquet: the rows of the dataset wikihop are damaged; kgqa load .* makes them anew"):
+    with pytest.raises(
+        StoreError, match=r"candidate\.parquet: the rows of the dataset wikihop are damaged; run kgqa load .* to make them again"
+    ):
         kgqa.load(workspace, store="embedded", dataset=part)
     kgqa.load(workspace, store="embedded", dataset="wikihop", replace=True)
     kgqa.load(workspace, store="embedded", dataset=part)
@@ -174,7 +176,7 @@ def test_bad_input_is_said_in_a_sentence(workspace: Path, seed_medline: Path) ->
         kgqa.load(workspace, store="embedded")
     with pytest.raises(SettingsError, match="rejected questions are those of a dataset; give --dataset too"):
         kgqa.load(workspace, rejected=True)
-    with pytest.raises(UnknownId, match="give the workspace in which the dataset was made"):
+    with pytest.raises(UnknownId, match="give the workspace of the dataset"):
         kgqa.load(workspace, store="embedded", dataset=seed_medline / "datasets" / "medhop")
     assert not (workspace / "store" / "loaded.json").exists()
 

@@ -147,7 +147,7 @@ class TestAFolder:
         assert (passed["domain"], passed["model"], passed["note"]) == ("mine.toml", "model", "a/b and /c")
         with (own_dataset / "README.md").open("a") as card:
             card.write(f"Made in {own_dataset.parent}/scripts.\n")
-        with pytest.raises(SettingsError, match=r"README\.md: the folder .* of this machine is in this text"):
+        with pytest.raises(SettingsError, match=r"README\.md: this text contains the folder .* of this machine"):
             kgqa.publish(own_dataset, to=tmp_path / "again")
         assert not (tmp_path / "again").exists()
 
@@ -186,9 +186,9 @@ class TestAFolder:
         manifest = native.manifest_of(own_dataset)
         for spoiled in ({**manifest, "files": {**manifest["files"], "../secret.parquet": "0"}}, {**manifest, "files": []}):
             (own_dataset / "manifest.json").write_text(json.dumps(spoiled))
-            with pytest.raises(MissingInput, match="this is not a dataset that kgqa finished"):
+            with pytest.raises(MissingInput, match="this is not a finished dataset of kgqa"):
                 kgqa.publish(own_dataset, to=tmp_path / "out")
-        with pytest.raises(MissingInput, match="this is not a dataset that kgqa finished"):
+        with pytest.raises(MissingInput, match="this is not a finished dataset of kgqa"):
             kgqa.publish(tmp_path, to=tmp_path / "out")
         assert not (tmp_path / "out").exists()
 

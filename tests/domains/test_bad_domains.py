@@ -37,7 +37,7 @@ def refused(folder: Path, cli: Cli, *parts: str, more: tuple[str, ...] = ()) -> 
 def test_a_domain_of_ones_own_without_a_source_is_told_so(dry: list[str], tmp_path: Path, cli: Cli) -> None:
     (tmp_path / "own.toml").write_text(OWN)
     outcome = cli("generate", "--domain", tmp_path / "own.toml", "--workspace", tmp_path / "w", *dry)
-    outcome.sentence("own.toml: nothing says which files to read", "give --source", 'seed_domain = "wikidata"')
+    outcome.sentence("own.toml: nothing says which files to read; pass the folder", "as --source", 'seed_domain = "wikidata"')
     assert outcome.out == ""
     assert not (tmp_path / "w").exists()
 

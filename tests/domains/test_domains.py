@@ -78,7 +78,7 @@ def test_a_chain_of_files_is_followed_and_their_queries_found(tmp_path: Path) ->
 def test_a_domain_of_ones_own_names_its_source(text: str, tmp_path: Path) -> None:
     (tmp_path / "base.toml").write_text('extends = "wikidata"\nname = "base"\n')
     (tmp_path / "own.toml").write_text(text)
-    with pytest.raises(SettingsError, match=r'give --source the folder .* write seed_domain = "wikidata" into the file'):
+    with pytest.raises(SettingsError, match=r'pass the folder .* as --source, .* write seed_domain = "wikidata" into the file'):
         load_domain(tmp_path / "own.toml")
     assert not load_domain(tmp_path / "own.toml", source=tmp_path).is_seed
 

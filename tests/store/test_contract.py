@@ -214,9 +214,7 @@ class StoreContract:
 
     def test_a_parameter_that_nobody_gives_is_not_null(self, store: GraphStore) -> None:
         for text in ("MATCH (e:Entity {id: $id}) RETURN e.id", "RETURN $`my id`, '$id'"):
-            with pytest.raises(
-                QueryError, match=r"^the query uses the parameter \$.*id, for which there is no value; give one, as .*id=VALUE\.$"
-            ):
+            with pytest.raises(QueryError, match=r"^the query uses the parameter \$.*id, but it has no value; give one, as .*id=VALUE\.$"):
                 store.read(text)
         assert store.read("RETURN '$id' AS a").rows.to_pylist() == [{"a": "$id"}]
 

@@ -231,8 +231,8 @@ def test_a_limit_of_addresses_is_no_fault_of_the_graph(seed_wikidata: Path, limi
     )  # fmt: skip
     assert process.returncode == 2
     assert process.stderr.endswith(
-        "graph.lbug: the engine reserves 8 TiB of addresses, most of which it never uses, and the system allows less; "
-        f"raise the limit (ulimit {option} unlimited), the graph is as it was.\n"
+        "graph.lbug: the engine reserves 8 TiB of addresses, but the system allows fewer; "
+        f"raise the limit (ulimit {option} unlimited); the graph is unchanged.\n"
     )
 
 

@@ -157,8 +157,8 @@ def test_values_are_json_or_text(given: str, value: object) -> None:
         (["--param", "id"], "the parameter 'id' is not NAME=VALUE; give it as id=Q84."),
         (["--param", "=1"], "the parameter '=1' is not NAME=VALUE"),
         (["--param", "id=1", "--param", "id=2"], "the parameter 'id' is given twice; keep one."),
-        (["--param", "other=1"], "the query uses the parameter $id, for which there is no value; "),
-        ([], "the query uses the parameter $id, for which there is no value; give one, as id=VALUE."),
+        (["--param", "other=1"], "the query uses the parameter $id, but it has no value; "),
+        ([], "the query uses the parameter $id, but it has no value; give one, as id=VALUE."),
         (["--param", "id=1", "--param", "more=2"], "there is a value for the parameter 'more', which the query does not use"),
     ],
 )

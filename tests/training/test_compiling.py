@@ -68,7 +68,7 @@ def test_compiled_steps_learn_the_same(tmp_path: Path) -> None:
 
 def test_without_a_compiler_it_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda program: None)
-    with pytest.raises(SettingsError, match=r"compile: torch needs a C\+\+ compiler for it \(g\+\+\), and there is none; install one"):
+    with pytest.raises(SettingsError, match=r"compile: torch found no C\+\+ compiler \(g\+\+\); install one"):
         fit(tmp_path, task=Plain(), compile=True)
 
 

@@ -80,7 +80,7 @@ def plan_of(
     for number, name in enumerate(settings.beside, start=1):
         other = reader(name, named=True)  # the user's settings of this audit name it
         if not other.kind.answers:
-            raise SettingsError(f"{file}: beside: the reader {name} answers nothing; give others.")
+            raise SettingsError(f"{file}: beside: the reader {name} does not answer questions; name other readers.")
         if name == settings.reader or name in settings.beside[: number - 1]:
             twice = "is the full reader" if name == settings.reader else "is there twice"
             raise SettingsError(f"{file}: beside: the reader {name} {twice}; leave it out.")
@@ -103,11 +103,11 @@ def _check_used(settings: JudgingSettings, readers: Sequence[Specification], fil
     """Raise SettingsError for a setting that none of the ``readers`` has."""
     trained = [reader for reader in readers if not reader.kind.asks]
     if settings.llm and len(trained) == len(readers):
-        raise SettingsError(
-            f'{file}: [llm] is for the reader llm, but no reader is; set reader = "llm" or beside = ["llm"], or leave it out.'
-        )
+        raise SettingsError(f'{file}: no reader uses the section [llm]; set reader = "llm" or beside = ["llm"], or remove the section.')
     have = {name for reader in trained for name in type(reader.settings).model_fields}
     unused = [f"[settings] {name}" for name in settings.settings if name not in have]
     unused += [f"[training] {name}" for name in settings.training if not any(reader.steps for reader in trained)]
     if unused:
-        raise SettingsError(f"{file}: {unused[0]} is no setting of the readers of this audit; leave it out, or add a reader under beside.")
+        raise SettingsError(
+            f"{file}: no reader of this audit has the setting {unused[0]}; remove it, or name a reader that has it under beside."
+        )

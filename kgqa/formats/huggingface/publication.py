@@ -61,8 +61,8 @@ def publication(dataset: Path, *, repository: str = "", page: str = "") -> dict[
     files_in_manifest = manifest.get("files")
     if not isinstance(files_in_manifest, dict) or not {CARD} <= files_in_manifest.keys() or not all(map(_is_below, files_in_manifest)):
         raise MissingInput(
-            f"{dataset}: this is not a dataset that kgqa finished (it has no {MANIFEST} with its files); give one, or make one of a set of "
-            "another format with kgqa convert --to native."
+            f"{dataset}: this is not a finished dataset of kgqa (it has no {MANIFEST} that lists its files); give such a dataset, or make "
+            "one from a set in another format with kgqa convert --to native."
         )
     native.check_whole(dataset)
     with storage_errors(dataset):
@@ -171,4 +171,4 @@ def _check_private(dataset: Path, texts: list[tuple[str, str]]) -> None:
             raise SettingsError(f"{dataset / name}: the value of {secret} is in this text; remove it, and make a new {secret}.")
         folder = next((folder for folder in sorted(folders, reverse=True) if folder in text), None)
         if folder is not None:
-            raise SettingsError(f"{dataset / name}: the folder {folder} of this machine is in this text; write what is meant without it.")
+            raise SettingsError(f"{dataset / name}: this text contains the folder {folder} of this machine; remove it from the text.")

@@ -71,7 +71,7 @@ class EndpointReader:
 
     def save(self, folder: Path) -> None:
         """Raise SettingsError: nothing was learned."""
-        raise SettingsError("the reader llm is not trained, so there is nothing to save.")
+        raise SettingsError("the reader llm cannot be saved, because it is not trained.")
 
     def load(self, folder: Path) -> None:
         """Raise SettingsError: nothing was saved."""

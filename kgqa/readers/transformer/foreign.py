@@ -96,7 +96,7 @@ def _check_index(path: Path) -> None:
     index = _json(path)
     maps = [index[key] for key in MAPS if key in index]
     if not maps or not all(isinstance(weight_map, dict) for weight_map in maps):
-        raise BrokenInput(f"{path}: it does not say in which safetensors file each weight is; use the folder of a complete encoder.")
+        raise BrokenInput(f"{path}: it does not name the safetensors file of each weight; use the folder of a complete encoder.")
     for name in (value for weight_map in maps for value in weight_map.values()):
         if not isinstance(name, str) or not PLAIN.fullmatch(name):
             raise BrokenInput(

@@ -289,7 +289,7 @@ def asked_queries(domain: Domain, traversal: str) -> list[str]:
     language = domain.settings.linking.language
     if language and not is_english(language):
         raise SettingsError(
-            f"domain {domain.settings.name}: linking.language is {language!r}, and the recipe iirc asks in English only; use kgqa compose "
-            "with [musique.languages], or set linking.language to '' if names and labels are English."
+            f"domain {domain.settings.name}: linking.language is {language!r}, but the recipe iirc writes questions in English only; use "
+            "kgqa compose with [musique.languages], or, if names and labels are English, set linking.language to ''."
         )
     return []

@@ -35,7 +35,7 @@ def in_its_language(domain: Domain) -> Domain:
     settings = domain.settings.section(MusiqueSettings).asking_in(language)
     if settings is None:
         raise SettingsError(
-            f"domain {domain.settings.name}: linking.language is {language!r}, and kgqa asks in English only; write the questions in "
+            f"domain {domain.settings.name}: there are no question forms for linking.language {language!r}; write them in "
             f"[musique.languages.{language}.templates.NAME] or [musique.languages.{language}.neutral], or set linking.language to '' "
             "if the labels of relations are English."
         )
@@ -53,7 +53,7 @@ def check_labels(relations: pa.Table, asked: Collection[str], *, name: str) -> N
         return
     examples = ", ".join(labels.slice(0, 3).to_pylist())
     raise SettingsError(
-        f"domain {name}: the labels of relations are not in English words ({examples}), but questions are, as in "
+        f"domain {name}: the questions are in English, but the labels of relations are not ({examples}), as in "
         f"'What is the {labels[0]} of …?'; set linking.language to the code of their language and write "
         "[musique.languages.CODE.templates.NAME] or [musique.languages.CODE.neutral], or set musique.neutral to false."
     )

@@ -173,8 +173,8 @@ def _texts(query: str, table: pa.Table, columns: tuple[str, ...]) -> pl.DataFram
         field, values = table.schema.field(column), table[column]
         if field.metadata or pa.types.is_nested(field.type) or pa.types.is_floating(field.type):
             raise QueryError(
-                f"its column {column!r} holds nodes, lists, decimal numbers or values of several types; return a text or a whole "
-                f"number, as in toString(n.{column}) AS {column} or labels(n)[0] AS {column}."
+                f"its column {column!r} has nodes, lists, decimal numbers or values of several types; return texts or whole "
+                f"numbers, such as toString(n.{column}) AS {column} or labels(n)[0] AS {column}."
             )
         texts[column] = normalised(pc.fill_null(values.cast(pa.string()), ""))
     return frame(pa.table(texts))

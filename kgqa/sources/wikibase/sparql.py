@@ -148,7 +148,7 @@ def pages(settings: SparqlSettings, token: str = "", *, sleep: Callable[[float],
     many limit their answers on their own. EndpointError, SettingsError for a token of other settings.
     """
     if find_spec("SPARQLWrapper") is None:
-        raise SettingsError("an endpoint is asked by SPARQLWrapper, which is not installed; run: pip install 'kgqa[sources]'")
+        raise SettingsError("kgqa needs SPARQLWrapper to query an endpoint, but it is not installed; run: pip install 'kgqa[sources]'")
     at = _read_token(settings, token)
     endpoint = Endpoint(
         address=settings.endpoint,

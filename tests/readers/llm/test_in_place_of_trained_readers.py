@@ -241,8 +241,8 @@ def test_wrong_settings_are_refused(dataset: Path, tmp_path: Path, first: str, m
         ('temperature = "0"\n', "the setting 'llm.temperature' cannot be \"0\": it must be a number, without quotation marks."),
         ("retrieve = 3\n", "llm: retrieve: here the paragraphs are the question's own; leave it out."),
         ("max_cost = 1.0\n", "llm: max_cost needs prices: give input_price and output_price, of a million tokens."),
-        ('[settings]\nencoder = "x"\n', "[settings] encoder is no setting of the readers of this audit; leave it out, or add a reader"),
-        ("[training]\nepochs = 1\n", "[training] epochs is no setting of the readers of this audit; leave it out, or add a reader"),
+        ('[settings]\nencoder = "x"\n', "no reader of this audit has the setting [settings] encoder; remove it, or name a reader"),
+        ("[training]\nepochs = 1\n", "no reader of this audit has the setting [training] epochs; remove it, or name a reader"),
     ],
 )
 def test_a_fault_of_a_section_is_said_with_file_and_section(dataset: Path, tmp_path: Path, more: str, sentence: str) -> None:

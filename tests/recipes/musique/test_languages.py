@@ -94,10 +94,10 @@ def test_a_neutral_form_asks_what_no_template_asks(german: Callable[[str], Path]
 def test_german_facts_get_no_english_questions(german: Callable[[str], Path], tmp_path: Path, cli: Cli) -> None:
     path = german("")
     cli("compose", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-        "linking.language is 'de-AT', and kgqa asks in English only", "[musique.languages.de-AT.templates.NAME]"
+        "there are no question forms for linking.language 'de-AT'", "[musique.languages.de-AT.templates.NAME]"
     )
     cli("generate", "--recipe", "iirc", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-        "the recipe iirc asks in English only"
+        "the recipe iirc writes questions in English only"
     )
     assert not (tmp_path / "w").exists()
     assert sum(kgqa.generate(path, source=path.parent, workspace=tmp_path / "w").counts.values()) > 0  # whose queries are no sentences
@@ -111,7 +111,7 @@ def test_labels_in_another_language_are_noticed(german: Callable[[str], Path], t
     )
     try:
         cli("compose", "--domain", path, "--source", path.parent, "--workspace", tmp_path / "w").sentence(
-            "the labels of relations are not in English words (jetzige Hauptstadt, zuständiger Staat",
+            "the questions are in English, but the labels of relations are not (jetzige Hauptstadt, zuständiger Staat",
             "set linking.language to the code of their language",
         )
     finally:

@@ -214,7 +214,7 @@ def test_ten_million_rows_are_cut_and_that_is_said(seed_wikidata: Path, on_serve
         ({"params": "id=" + "[" * 9000}, "too many lists in lists"),
         ({"params": 'id="\\ud800"'}, "half a character"),
         ({"params": "id=99999999999999999999"}, "more than 64 bits"),
-        ({"q": "RETURN $id"}, "the query uses the parameter $id, for which there is no value; give one, as id=VALUE."),
+        ({"q": "RETURN $id"}, "the query uses the parameter $id, but it has no value; give one, as id=VALUE."),
         ({"q": "MATCH (e RETURN e"}, "the query cannot be run: "),
         ({"q": f"RETURN '{'x' * LONGEST}'"}, "more than 20,000 characters"),
         ({"name": "no_such_query", "q": ""}, "no query"),
