@@ -145,15 +145,14 @@ class _Attempt:
 
         on_gpus, cores = self._engine.device == "cuda", self._engine.cores
         resources = {"CPU": cores, "GPU": 1} if on_gpus else {"CPU": cores}
+        # Ray would start again what failed for a reason that stays, and wait without end for places that a lost node had.
+        failures = FailureConfig(max_failures=0, controller_failure_limit=0)  # type: ignore[call-arg]  # types are of an older interface
         return TorchTrainer(
             _in_group,
             train_loop_config={"function": function, "arguments": dict(arguments), "folder": str(Path.cwd()), "notes": self._notes},
             torch_config=TorchConfig(backend="nccl" if on_gpus else "gloo", timeout_s=int(WAIT.total_seconds())),
             scaling_config=ScalingConfig(num_workers=self._number, use_gpu=on_gpus, resources_per_worker=resources),
-            # Ray would start again what failed for a reason that stays.
-            run_config=RunConfig(
-                name="group", storage_path=str(self._files), failure_config=FailureConfig(max_failures=0, controller_failure_limit=0)
-            ),
+            run_config=RunConfig(name="group", storage_path=str(self._files), failure_config=failures),
         )
 
     def _fit(self, trainer: Any) -> None:
@@ -162,8 +161,11 @@ class _Attempt:
         except BaseException as error:
             self._failure = error
 
+    def _told(self) -> tuple[list[tuple[str, tuple[Any, ...]]], KgqaError | None]:
+        return ray.get(self._notes.take.remote())  # type: ignore[no-any-return]
+
     def _show(self) -> KgqaError | None:
-        calls, fault = ray.get(self._notes.take.remote())
+        calls, fault = self._told()
         for name, arguments in calls:
             getattr(self._progress, name)(*arguments)
         return fault

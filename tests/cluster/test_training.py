@@ -19,6 +19,7 @@ import kgqa
 from kgqa.cluster.opening import opened_engine
 from kgqa.cluster.ray_engine import RayEngine
 from kgqa.errors import SettingsError
+from kgqa.training import run_log
 from tests.cluster.conftest import Nodes
 from tests.command import COMMAND, environment, run_command
 from tests.commands.test_train_processes import curve, one_thread, predictions
@@ -103,8 +104,7 @@ def test_what_is_killed_goes_on_from_the_last_checkpoint(
         assert not list(run.glob(".ray-*"))
         outcome = run_command(*command, seconds=300)
         assert outcome.status == 0, outcome.err
-    points = [json.loads(line) for line in (run / "log.jsonl").read_text("utf-8").splitlines()]
-    assert any(point.get("resumed") for point in points)
+    assert (run_log.read(run / run_log.FILE).run or {})["sessions"] == 2
     assert json.loads((run / "manifest.json").read_text("utf-8"))["steps"] == 12 * 16
     assert not list(run.glob(".*-*"))
 
