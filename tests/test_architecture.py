@@ -201,10 +201,11 @@ def test_every_compiled_function_is_a_kernel() -> None:
 
 def test_only_the_engine_of_a_cluster_imports_ray_and_only_for_a_cluster() -> None:
     names = {module: {name for node in ast.walk(parsed(module)) for name in imported_names(node)} for module in MODULES}
-    assert [module for module, found in names.items() if "ray" in {name.split(".")[0] for name in found}] == ["cluster/ray_engine.py"]
-    assert [module for module, found in names.items() if "kgqa.cluster.ray_engine" in found] == ["cluster/opening.py"]
+    engines = ["cluster/group.py", "cluster/ray_engine.py"]
+    assert sorted(module for module, found in names.items() if "ray" in {name.split(".")[0] for name in found}) == engines
+    assert {module for module, found in names.items() if "kgqa.cluster.ray_engine" in found} == {"cluster/group.py", "cluster/opening.py"}
     at_once = {name for node in parsed("cluster/opening.py").body for name in imported_names(node)}
-    assert "kgqa.cluster.ray_engine" not in at_once
+    assert not {"kgqa.cluster.group", "kgqa.cluster.ray_engine"} & at_once
 
 
 def imported_names(node: ast.AST) -> list[str]:

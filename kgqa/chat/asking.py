@@ -178,6 +178,7 @@ class Asker:
     def _send(self, key: str, request: Mapping[str, Any]) -> Answer:
         """Send the request, record its answer and return it."""
         for attempt in range(self._settings.retries + 1):
+            self._endpoint.pace.wait(self._settings.requests_per_minute, self._stop)
             amount = self._reserve(request)
             try:
                 answer = self._endpoint.ask(request)
@@ -190,7 +191,10 @@ class Asker:
                 if attempt == self._settings.retries:
                     self._stop.set()
                     raise
-                self._stop.wait(FIRST_WAIT * 2**attempt if error.after is None else error.after)
+                if error.after is None:
+                    self._stop.wait(FIRST_WAIT * 2**attempt)
+                else:  # other requests would fail as well
+                    self._endpoint.pace.hold(error.after)
             except BaseException:
                 self._stop.set()
                 raise

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from kgqa.chat.pace import pace_of, seconds_until
 from kgqa.chat.recording import Answer
 from kgqa.errors import EndpointError, SettingsError
 from kgqa.settings.llm import LlmSettings
@@ -41,8 +42,6 @@ TOO_LONG = "context_length_exceeded"
 CHARACTERS_PER_TOKEN = 4.0
 """Characters per token, to estimate tokens."""
 AGAIN = "what was answered is recorded; run the same command again, and it goes on"
-LONGEST_WAIT = 60.0
-"""Longest wait that an endpoint may request, in seconds; a longer one is ignored."""
 NO_KEY = f"{KEY} is not set, without which {DEFAULT} answers nobody; set it, or give another --endpoint."
 Message = Mapping[str, str]
 
@@ -78,6 +77,7 @@ class Endpoint:
         """Whether the endpoint will refuse every request for lack of a key."""
         self._model, self._settings = model, settings
         self.named = named
+        self.pace = pace_of(self.address)
         self._lock = Lock()
         self._client: Client | None = None
 
@@ -134,9 +134,16 @@ class Endpoint:
             filter_message = _filtered(error)
             if filter_message:
                 return filter_message
-            kind = Failed if error.status_code in {408, 409, 429} or error.status_code >= 500 else EndpointError
             message = f"{place}: {self._reason(error)}"
-            raise (Failed(message, after=_seconds(error)) if kind is Failed else EndpointError(message)) from None
+            if error.status_code not in {408, 409, 429} and error.status_code < 500:
+                raise EndpointError(message) from None
+            after = seconds_until(error.response.headers.get("retry-after", ""))
+            if after is not None and after > self._settings.longest_wait:
+                raise EndpointError(
+                    f"{place}: it wants no request for {after:,.0f} s (status {error.status_code}: {_short(error)}); {AGAIN}, or raise "
+                    "longest_wait."
+                ) from None
+            raise Failed(message, after=after) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:
             raise EndpointError(f"{place}: it answers with no chat completion ({_short(error)}); is the address right?") from None
         return self._answer(body, place, request_bytes=len(json.dumps(request).encode()))
@@ -152,7 +159,9 @@ class Endpoint:
                 "another --endpoint."
             )
         if status == 429:
-            return f"too many requests, or none left to pay for (status 429: {detail}); {AGAIN}, with a lower at_once."
+            return (
+                f"too many requests, or none left to pay for (status 429: {detail}); {AGAIN}, with a lower requests_per_minute or at_once."
+            )
         if status in {400, 422}:
             return f'it refuses the request (status {status}: {detail}); if it knows no JSON schema, set structured = "object".'
         return f"it fails (status {status}: {detail}); {AGAIN}."
@@ -216,15 +225,6 @@ def _filtered(error: APIStatusError) -> Answer | None:
     if error.status_code == 400 and error.code in {FILTERED, TOO_LONG}:
         return Answer(text="", finish=str(error.code), input_tokens=0, output_tokens=0)
     return None
-
-
-def _seconds(error: APIStatusError) -> float | None:
-    """Seconds until the endpoint wants the next request; None where it does not say, or says too much."""
-    try:
-        seconds = float(error.response.headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds <= LONGEST_WAIT else None
 
 
 def _parsed(body: bytes) -> Mapping[str, Any]:

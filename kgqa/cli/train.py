@@ -60,6 +60,13 @@ def train(
     ] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
+    cluster: Annotated[
+        str | None,
+        Option(help="Train on a Ray cluster whose nodes all see the paths given: auto or HOST:PORT; none: here (docs/cluster.md)."),
+    ] = None,
+    processes: Annotated[
+        int | None, Option(help="With --cluster: processes that train together; by default one per GPU, or as there are cores.")
+    ] = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the readers and exit.")] = False,
 ) -> None:
     """Train a reader on a question set; an interrupted run resumes."""
@@ -72,7 +79,8 @@ def train(
     with ConsoleProgress(console) as progress:
         result = kgqa.train(
             reader, dataset, out=out, seed=seed, max_steps=max_steps, epochs=epochs, encoder=encoder, device=device, precision=precision,
-            start_from=start_from, runs=runs, track=track, format=from_, paragraphs=paragraphs, progress=progress,
+            start_from=start_from, runs=runs, track=track, format=from_, paragraphs=paragraphs, cluster=cluster,
+            processes=processes, progress=progress,
         )  # fmt: skip
     if is_first_process():
         _print(console, result, format_options={"--from": from_, "--paragraphs": paragraphs})

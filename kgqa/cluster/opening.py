@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 from kgqa.arrays.parallel import Engine, NetworkEngine, Threads
 from kgqa.errors import SettingsError
 from kgqa.progress import Progress, SeesParts
 from kgqa.settings.cluster import ChosenCluster, is_cluster
 from kgqa.settings.workers import worker_count
+
+TRAIN = ("fsspec", "pandas")
+"""Packages of ``ray[train]`` that may be missing where Ray is there."""
 
 
 def for_networks(engine: Engine, *, device: str, cores: int = 1) -> NetworkEngine | None:
@@ -21,6 +26,21 @@ def for_networks(engine: Engine, *, device: str, cores: int = 1) -> NetworkEngin
 
     assert isinstance(engine, RayEngine)
     return engine.for_networks(device, cores)
+
+
+def run_group(
+    engine: NetworkEngine, function: Callable[..., object], arguments: Mapping[str, Any], *, processes: int | None, folder: Path,
+    progress: Progress,
+) -> None:  # fmt: skip
+    """Run ``function`` in processes that train one network together (:func:`kgqa.cluster.group.run_group`)."""
+    missing = [name for name in TRAIN if find_spec(name) is None]
+    if missing:
+        raise SettingsError(f"training on a cluster needs {' and '.join(missing)}; run: pip install 'kgqa[cluster,readers]'")
+    from kgqa.cluster import group
+    from kgqa.cluster.ray_engine import RayEngine
+
+    assert isinstance(engine, RayEngine)
+    group.run_group(engine, function, arguments, processes=processes, folder=folder, progress=progress)
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import count
+from pathlib import Path
+from secrets import token_hex
 from typing import Any, TypeVar
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -40,7 +42,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from kgqa.arrays.parallel import in_order, read_only
 from kgqa.cluster.address import answers
 from kgqa.cluster.versions import MISSING, difference, has_gpu, network_versions, versions
-from kgqa.errors import ClusterError, SettingsError
+from kgqa.errors import ClusterError, SettingsError, storage_errors
 from kgqa.progress import PartsSeen
 from kgqa.settings.cluster import SHARE, gpu_share
 
@@ -107,6 +109,29 @@ class RayEngine:
         """Number of parts for which the cluster has cores and GPUs, at most the limit."""
         places = sum(map(self._places, _nodes()))
         return places if self._limit is None else min(places, self._limit)
+
+    @property
+    def address(self) -> str:
+        """Of the cluster's head."""
+        return self._address
+
+    @property
+    def place(self) -> str:
+        """What a part has, in words."""
+        return f"{self.cores} core{'s' if self.cores > 1 else ''}{' and a GPU' if self._share else ''}"
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise SettingsError if a node with room for a part does not see the ``folder`` of this machine."""
+        mark = folder / f".seen-by-nodes-{token_hex(4)}"
+        with storage_errors(folder):
+            mark.touch()
+        try:
+            nodes = [node for node in _nodes() if self._places(node)]
+            for name, sees in _ask(_sees, nodes, str(mark), advice="start it again"):
+                if not sees:
+                    raise SettingsError(f"{name} does not see {folder}; use a folder on a disk that all nodes have at the same path.")
+        finally:
+            mark.unlink()
 
     def for_networks(self, device: str = "auto", cores: int = 1) -> RayEngine:
         """An engine on the same cluster for parts that run a network, each on a GPU if the cluster has any.
@@ -237,11 +262,11 @@ def _gpus(node: Node) -> float:
     return float(node["Resources"].get("GPU", 0))
 
 
-def _ask(function: Callable[[], R], nodes: list[Node], *, advice: str, share: float = 0.0) -> Iterator[tuple[str, R]]:
-    """What each node answers, with the node's name. Raises ClusterError with the ``advice`` for a node that cannot."""
+def _ask(function: Callable[..., R], nodes: list[Node], *given: object, advice: str, share: float = 0.0) -> Iterator[tuple[str, R]]:
+    """What each node answers to ``function(*given)``, with its name. Raises ClusterError with the ``advice`` for a node that cannot."""
     call = ray.remote(num_cpus=0, num_gpus=share, max_retries=1)(function)
     strategies = [NodeAffinitySchedulingStrategy(node["NodeID"], soft=False) for node in nodes]
-    references = [call.options(scheduling_strategy=strategy).remote() for strategy in strategies]
+    references = [call.options(scheduling_strategy=strategy).remote(*given) for strategy in strategies]
     for node, reference in zip(nodes, references, strict=True):
         name = f"the node {node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
         try:
@@ -263,6 +288,10 @@ def _network_versions() -> dict[str, str]:
 
 def _has_gpu() -> bool:
     return has_gpu()
+
+
+def _sees(path: str) -> bool:
+    return Path(path).exists()
 
 
 _shared: dict[tuple[str, int], tuple[Any, ...]] = {}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from kgqa.cluster.opening import for_networks, opened_engine, run_group
 from kgqa.errors import (
     BrokenInput,
     EmptyResult,
@@ -27,9 +28,11 @@ from kgqa.errors import (
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers import saved
+from kgqa.readers.own import OwnReader
 from kgqa.readers.registry import reader_descriptions
 from kgqa.readers.specification import Specification, specification
 from kgqa.runs.files import Watch, check_is_local, file_hashes, files_below, key_of, new_folder, write_whole
+from kgqa.settings.cluster import is_cluster
 from kgqa.settings.defaults import SEED
 from kgqa.settings.small_files import read_small
 from kgqa.settings.training import OF_TIME_AND_MEMORY
@@ -37,9 +40,10 @@ from kgqa.training import record
 from kgqa.training.checkpoints import STATE
 from kgqa.training.device import device_of
 from kgqa.training.extra import NETWORKS, RECORDS, require_readers
-from kgqa.training.processes import is_first_process
+from kgqa.training.processes import is_first_process, is_only_process
 from kgqa.training.questions import of_split
 from kgqa.training.reader import Fitting, Reader
+from kgqa.training.run_database import run_database
 from kgqa.training.tracking import check_tracker, tracked
 
 RUN, SAVED, FIT, MANIFEST = "run.json", "reader", "fit", "manifest.json"
@@ -92,6 +96,8 @@ def train(
     track: str | None = None,
     format: str | None = None,  # noqa: A002 - what it is called everywhere
     paragraphs: str | Path | None = None,
+    cluster: str | None = None,
+    processes: int | None = None,
     progress: Progress | None = None,
 ) -> Trained:
     """Train ``reader``, on the train split of ``dataset``, in the folder ``out``.
@@ -102,7 +108,9 @@ def train(
     nothing is done. ``encoder``, ``max_steps``, ``epochs``, ``device`` and ``precision`` override the TOML file. ``start_from``: a finished
     run of the same reader to initialise the weights from, as for inoculation (Liu et al. 2019). ``runs``: the database of runs, by default
     ``runs.sqlite`` next to ``out``; see :func:`kgqa.training_runs`. ``track``: an experiment tracker, a key of
-    :data:`kgqa.training.tracking.TRACKERS`, which gets the settings and the curve too. Memory: the network and its optimiser, one
+    :data:`kgqa.training.tracking.TRACKERS`, which gets the settings and the curve too. On a ``cluster``
+    (:func:`kgqa.cluster.opening.opened_engine`), ``processes`` train the reader together, as under ``torchrun``; by default one on each
+    GPU, or as many as there are cores for. All nodes must see ``out`` and the other paths. Memory: the network and its optimiser, one
     batch, 12 bytes per question. Raises KgqaError; then the last checkpoint is kept.
     """
     check_seed(seed)
@@ -119,6 +127,7 @@ def train(
         _check_start(start, request)
     folder = Path(out)
     check_is_local(folder)
+    _check_cluster(cluster, request, runs, processes=processes, track=track)
     source = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress)
     source.check_outside(folder)
     if "train" not in source.files:
@@ -128,7 +137,55 @@ def train(
         if (folder / MANIFEST).is_file() and (folder / SAVED).is_dir():
             fault = "" if track is None else f"--track {track}: nothing was sent, as this run was already finished."
             return replace(_as_it_was(folder, source, request), tracking_fault=fault)
+        if is_cluster(cluster):
+            given = {
+                "reader": reader, "dataset": dataset, "out": out, "seed": seed, "max_steps": max_steps, "epochs": epochs,
+                "encoder": encoder, "precision": precision, "start_from": start_from, "format": format, "paragraphs": paragraphs,
+                "runs": run_database(runs, beside=folder.parent).path,
+            }  # fmt: skip
+            _fit_on(str(cluster), given, request, processes=processes, folder=folder, progress=progress or Silent())
+            return replace(_as_it_was(folder, source, request), was_finished=False)
         return _fit(folder, source, request, seed, start, start_record, watch, runs=runs, track=track, progress=progress or Silent())
+
+
+def _check_cluster(
+    cluster: str | None, request: Specification, runs: str | Path | None, *, processes: int | None, track: str | None
+) -> None:  # fmt: skip
+    """Raise SettingsError for what cannot be together with a cluster, or without one."""
+    if processes is not None and processes < 1:
+        raise SettingsError(f"--processes {processes} is below 1; give a larger number, or leave it out.")
+    if not is_cluster(cluster):
+        if processes is not None:
+            raise SettingsError("--processes is for a cluster; give --cluster too, or start kgqa train with accelerate launch or torchrun.")
+        return
+    if not request.steps:
+        raise SettingsError(f"--cluster: {request.name} counts, which takes no cluster; leave it out.")
+    if isinstance(request.make(), OwnReader):
+        raise SettingsError("--cluster is for readers of kgqa, but the code of this one is on this machine alone; leave it out.")
+    if not is_only_process():
+        raise SettingsError("--cluster starts the processes itself; start kgqa train without a launcher.")
+    if str(cluster).startswith("ray://"):
+        raise SettingsError("--cluster: kgqa train must run on a node of the cluster; start it there with auto or HOST:PORT.")
+    if track is not None:
+        raise SettingsError(f"--track {track}: the nodes of a cluster have no credentials of yours; leave out --track or --cluster.")
+    if run_database(runs, beside=Path()).path is None:
+        raise SettingsError("--cluster: the address of a database is not sent to nodes; give a folder or a file as --runs.")
+
+
+def _fit_on(
+    cluster: str, given: dict[str, Any], request: Specification, *, processes: int | None, folder: Path, progress: Progress
+) -> None:  # fmt: skip
+    """Train with the arguments ``given`` in processes on a cluster, whose first one finishes the run."""
+    import torch
+
+    with opened_engine(cluster=cluster, progress=progress) as engine:
+        nodes = for_networks(engine, device=request.training.device, cores=torch.get_num_threads())
+        assert nodes is not None
+        run_group(nodes, _train_in_group, {**given, "device": nodes.device}, processes=processes, folder=folder, progress=progress)
+
+
+def _train_in_group(**given: Any) -> None:
+    train(**given)
 
 
 def _fit(

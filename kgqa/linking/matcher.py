@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.int32 import check_fits
+from kgqa.arrays.joined import joined_columns
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
@@ -115,16 +116,19 @@ def match(
     tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
 
     batches = list(_batches(offsets, BATCH))
-    parts = []
+    pair_parts, occurrence_parts, definition_parts = [], [], []
     matched_batches = (engine or Threads()).map(_match_part, batches, (data, offsets, *tables, occurrences, before_number))
     # Parts come in the order of the batches whatever the engine, so the rows stay ordered by document.
     for (begin, end), part in zip(batches, matched_batches, strict=True):
-        parts.append(part)
+        pair_parts.append(part[0])
+        occurrence_parts.append(part[1])
+        definition_parts.append(part[2])
+        del part
         if advance:
             advance(int(offsets[end] - offsets[begin]))
-    pairs = _pairs([part[0] for part in parts], [part[2] for part in parts])
+    pairs = _pairs(pair_parts, definition_parts)
     mentions, shared = _preferred(pairs, dictionary)
-    return Matches(mentions=mentions, occurrences=_spans([part[1] for part in parts]), shared=shared, pairs=pairs)
+    return Matches(mentions=mentions, occurrences=_spans(occurrence_parts), shared=shared, pairs=pairs)
 
 
 def _match_part(
@@ -134,13 +138,12 @@ def _match_part(
 
 
 def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:
-    rows = np.concatenate(parts) if parts else np.empty((0, 6), np.int32)
     definition_rows = np.concatenate(definitions) if definitions else np.empty((0, 4), np.int32)
     # A batch numbers its own rows from 0; shift the definitions' row numbers to those of the joined table.
     row_offsets = np.cumsum([0, *map(len, parts)])[:-1].repeat([len(part) for part in definitions])
-    document, start, end, entity, entry, context = (rows[:, column].copy() for column in range(6))
+    document, start, end, entity, entry, context = joined_columns(parts, 6)
     # Only some names include an article ("the Netherlands"), so entities of one place may begin at different characters; all end at one.
-    begins_place = np.ones(len(rows), np.bool_)
+    begins_place = np.ones(len(document), np.bool_)
     begins_place[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
     place = (np.cumsum(begins_place) - 1).astype(np.int32)
     return Pairs(
@@ -180,8 +183,8 @@ def _batches(offsets: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, i
 
 
 def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
-    rows = np.concatenate(parts) if parts else np.empty((0, 4), np.int32)
-    return Spans(document=rows[:, 0].copy(), start=rows[:, 1].copy(), end=rows[:, 2].copy(), entity=rows[:, 3].copy())
+    document, start, end, entity = joined_columns(parts, 4)
+    return Spans(document=document, start=start, end=end, entity=entity)
 
 
 @kernel

@@ -25,10 +25,14 @@ class LlmSettings(Settings):
     """Maximum attempts per chain, question or task. Each retry tells the model what was wrong with the previous response."""
     at_once: Annotated[int, Field(ge=1, le=256)] = 4
     """Maximum concurrent requests."""
+    requests_per_minute: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """Maximum requests per minute to the endpoint, retries included. They are sent at even distances. null: no limit."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     """Timeout of a request in seconds, from sending it to the last byte of the response."""
     retries: Annotated[int, Field(ge=0, le=20)] = 5
     """Maximum retries of a request after a failed connection, a rate limit or a server error."""
+    longest_wait: Annotated[float, Field(ge=0, le=86_400)] = 600.0
+    """Maximum wait in seconds that the endpoint may ask for (``Retry-After``). After it all requests go on; a longer one ends the run."""
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million input tokens, in any currency; requires ``output_price``."""
     output_price: Annotated[float, Field(ge=0)] | None = None
@@ -48,7 +52,7 @@ class LlmSettings(Settings):
         return self.max_cost is not None and self.input_price is None
 
 
-OF_REQUESTS = ("at_once", "timeout_seconds", "retries", "max_cost")
+OF_REQUESTS = ("at_once", "requests_per_minute", "timeout_seconds", "retries", "longest_wait", "max_cost")
 """Settings that change no answer."""
 
 

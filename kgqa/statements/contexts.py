@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.hashes import mixed
+from kgqa.arrays.joined import joined
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import IntArray, Offsets
@@ -29,12 +30,14 @@ WINDOW = 10
 """Number of tokens before a mention that are features."""
 AFTER = 6
 """Number of tokens after a mention, within its sentence, that are features: many languages put their verbs there."""
-PARTS = 16
-"""Number of parts into which documents are divided for threads."""
+PARTS, PART = 16, 1 << 19
+"""Number of parts into which pairs are divided for threads, and about the number of pairs from which on there are more parts."""
 OPENING = 24
 """Number of tokens of a document's first sentence that are features."""
 _OPENING, _BETWEEN, _LAST, _PAIR, _TRIPLE, _NEXT, _NEXT_PAIR, _DISTANCE, _SENTENCE, _ORDER, _FIRST, _AFTER = range(12)
 """Families of features; the family is hashed together with the token, so that a token means something else in each family."""
+Pairs = tuple[IntArray, IntArray, IntArray]
+"""Document (ascending), first entity, second entity (int32 each)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,39 +51,59 @@ class Contexts:
     """Hashes of family and value."""
 
 
-def contexts(
-    texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], subjects: IntArray,
-    pairs: tuple[IntArray, IntArray, IntArray], *, engine: Engine | None = None,
-) -> Contexts:  # fmt: skip
-    """The contexts of ``pairs``; they do not depend on ``engine`` (by default threads).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """Documents with their mentions, from which contexts are read as often as they are needed: kept whole, they take more memory than all
+    else."""
 
-    ``pairs``: document (ascending), first entity, second entity (int32 each). ``mentions``: offsets per document, then entities, starts and
-    ends in characters, ordered by start. ``subjects``: the entity that each document is about, or -1. A sentence has to mention both
-    entities, unless the first is the subject of the document: every sentence is taken to be about it. O(tokens + pairs); memory: 4 bytes
-    per feature, about 40 features per context.
+    shared: tuple[Any, ...]
+    """The first arguments of the kernel."""
+
+    @classmethod
+    def of(cls, texts: pa.ChunkedArray, mentions: tuple[Offsets, IntArray, IntArray, IntArray], subjects: IntArray) -> Texts:
+        """``mentions``: offsets per document, then entities, starts and ends in characters, ordered by start.
+
+        ``subjects``: the entity that each document is about, or -1.
+        """
+        sentences = sentence_starts(texts)
+        return cls(shared=(*text_buffers(texts), *character_tables(), sentences.offsets, sentences.targets, *mentions, subjects))
+
+    def contexts(self, pairs: Pairs, *, engine: Engine | None = None) -> Contexts:
+        """The contexts of ``pairs``; they do not depend on ``engine`` (by default threads).
+
+        A sentence has to mention both entities, unless the first is the subject of the document: every sentence is taken to be about it.
+        O(tokens + pairs); memory: 4 bytes per feature, about 40 features per context, and as much again for the largest parts.
+        """
+        mapped = (engine or Threads()).map(_contexts_part, parts_of(pairs), (*pairs, *self.shared))
+        counts, bounds, features = map(list, zip(*mapped, strict=True))
+        sizes = np.cumsum([0, *map(len, features)])
+        return Contexts(
+            offsets=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
+            bounds=np.concatenate([[0], *(part[1:] + size for part, size in zip(bounds, sizes, strict=False))]).astype(np.int64),
+            features=joined(features),
+        )
+
+
+def parts_of(pairs: Pairs) -> list[tuple[int, int]]:
+    """Ranges of pairs, of at most about ``PART`` each, so that the memory of a part does not grow with the corpus.
+
+    No document is divided between two parts.
     """
-    sentences, buffers, tables = sentence_starts(texts), text_buffers(texts), character_tables()
-    document, first_entities, second_entities = pairs
-    # No document is divided between two parts.
-    bounds = np.linspace(0, len(document), PARTS + 1).astype(np.int64)
+    document = pairs[0]
+    bounds = np.linspace(0, len(document), max(PARTS, len(document) // PART) + 1).astype(np.int64)
     bounds[1:-1] = np.searchsorted(document, document[bounds[1:-1]]) if len(document) else 0
-
-    shared = (document, first_entities, second_entities, *buffers, *tables, sentences.offsets, sentences.targets, *mentions, subjects)
-    parts = list((engine or Threads()).map(_contexts_part, list(pairwise(bounds.tolist())), shared))
-    counts = np.concatenate([part[0] for part in parts])
-    sizes = np.cumsum([0, *(len(part[2]) for part in parts)])
-    return Contexts(
-        offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        bounds=np.concatenate([[0], *(part[1][1:] + size for part, size in zip(parts, sizes, strict=False))]).astype(np.int64),
-        features=np.concatenate([part[2] for part in parts]),
-    )
+    return list(pairwise(bounds.tolist()))
 
 
 def _contexts_part(
     bounds: tuple[int, int], document: IntArray, first_entities: IntArray, second_entities: IntArray, *others: Any
 ) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
-    rows = slice(*bounds)
-    return _contexts(*others, document[rows], first_entities[rows], second_entities[rows])  # type: ignore[no-any-return, call-arg]
+    return contexts_of(slice(*bounds), (document, first_entities, second_entities), others)
+
+
+def contexts_of(rows: slice, pairs: Pairs, shared: tuple[Any, ...]) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
+    """The contexts of some of the ``pairs``: counts per pair, bounds and features. ``shared``: of :class:`Texts`."""
+    return _contexts(*shared, *(column[rows] for column in pairs))  # type: ignore[no-any-return]
 
 
 @kernel(inline=True)
@@ -93,7 +116,7 @@ def _contexts(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one p
     data, text_offsets, classes, folded, plain, sentence_offsets, sentences, mention_offsets, entities, mention_starts, mention_ends,
     subjects, document, first_entities, second_entities,
 ):  # fmt: skip
-    """The kernel of :func:`contexts` for the pairs of some documents.
+    """The kernel of :meth:`Texts.contexts` for the pairs of some documents.
 
     Returns ``counts`` (int64, contexts per pair), ``bounds`` (int64, contexts + 1) and ``features`` (uint32).
     """

@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.arrays.parallel import Engine, Threads, ranges
+from kgqa.arrays.parallel import Engine, Threads
 from kgqa.arrays.rows import IntArray, Offsets, paired, row_bounds
 from kgqa.arrays.search import lower_bound
 from kgqa.rules.roles import RoleGraph
-from kgqa.statements.contexts import PARTS, Contexts
+from kgqa.statements.contexts import Pairs, Texts, contexts_of, parts_of
 
 BITS = 22
 """The table of weights has ``2 ** BITS`` entries."""
@@ -33,6 +33,8 @@ SHOWN = 6
 """Number of roles of the second entity that are features: its most frequent ones."""
 LEAST = 0.02
 """Statements with a lower probability are dropped."""
+OF_MODEL = 3 + 10
+"""End of the pairs' columns and the model's arrays among the arguments of a part."""
 FloatArray = npt.NDArray[np.float32]
 
 
@@ -83,17 +85,19 @@ class Statements:
 
 
 def learn(
-    contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, is_example: npt.NDArray[np.bool_]
+    texts: Texts, pairs: Pairs, facts: RoleGraph, profiles: Profiles, is_example: npt.NDArray[np.bool_], *, engine: Engine | None = None
 ) -> FloatArray:
     """Train on the pairs where ``is_example`` is true, with ``facts`` as labels; returns the weights (``2 ** BITS``).
 
     Pairs whose first entity has no fact are skipped, because the graph says nothing about them. O(epochs × contexts × roles × features);
-    single-threaded, because each step depends on the one before.
+    single-threaded, because each step depends on the one before. Memory: the contexts of the examples.
     """
-    first_entities, second_entities = pairs
-    usable = np.flatnonzero(is_example & (np.diff(facts.offsets)[first_entities] > 0) & (np.diff(contexts.offsets) > 0))
+    numbers = np.flatnonzero(is_example & (np.diff(facts.offsets)[pairs[1]] > 0))
+    document, first_entities, second_entities = (column[numbers] for column in pairs)
+    contexts = texts.contexts((document, first_entities, second_entities), engine=engine)
+    usable = np.flatnonzero(np.diff(contexts.offsets) > 0)
     # Shuffle by hash: pairs of one document are neighbours, and training would otherwise follow each document in turn.
-    order = usable[np.argsort(_shuffled(usable.astype(np.uint64)), kind="stable")]
+    order = usable[np.argsort(_shuffled(numbers[usable].astype(np.uint64)), kind="stable")]
     weights = np.zeros(1 << BITS, np.float32)
     _learn(
         order, contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities, facts.offsets, facts.targets,
@@ -104,25 +108,30 @@ def learn(
 
 
 def score(
-    contexts: Contexts, pairs: tuple[IntArray, IntArray], facts: RoleGraph, profiles: Profiles, weights: FloatArray, *,
-    engine: Engine | None = None,
-) -> Statements:  # fmt: skip
-    """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``engine``."""
-    first_entities, second_entities = pairs
+    texts: Texts, pairs: Pairs, facts: RoleGraph, profiles: Profiles, weights: FloatArray, *, engine: Engine | None = None
+) -> Statements:
+    """The uncalibrated statements of all pairs, by the context with the highest score; they do not depend on ``engine``.
+
+    Memory: the statements, and the contexts of the parts that run.
+    """
     # Compare log-odds, which saves an exponential for each of the many pairs that state nothing.
     min_logit = np.log(LEAST / (1 - LEAST))
-
-    shared = (
-        contexts.offsets, contexts.bounds, contexts.features, first_entities, second_entities, facts.offsets, facts.targets, facts.roles,
-        profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common, weights, min_logit,
+    model = (
+        facts.offsets, facts.targets, facts.roles, profiles.offsets, profiles.roles, profiles.counts, profiles.totals, profiles.common,
+        weights, min_logit,
     )  # fmt: skip
-    parts = list((engine or Threads()).map(_score_part, ranges(len(first_entities), PARTS), shared))
-    pair, role, logit, lift = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    mapped = (engine or Threads()).map(_score_part, parts_of(pairs), (*pairs, *model, *texts.shared))
+    pair, role, logit, lift = (np.concatenate(columns) for columns in zip(*mapped, strict=True))
     return Statements(pair=pair, role=role, probability=(1 / (1 + np.exp(-logit.astype(np.float64)))).astype(np.float32), lift=lift)
 
 
 def _score_part(bounds: tuple[int, int], *shared: Any) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    return _score(*bounds, *shared)  # type: ignore[no-any-return]
+    pairs, model, texts = shared[:3], shared[3:OF_MODEL], shared[OF_MODEL:]
+    rows = slice(*bounds)
+    counts, feature_bounds, features = contexts_of(rows, pairs, texts)
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    pair, *others = _score(0, bounds[1] - bounds[0], offsets, feature_bounds, features, pairs[1][rows], pairs[2][rows], *model)
+    return (pair + np.int32(bounds[0]), *others)
 
 
 @kernel

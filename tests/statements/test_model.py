@@ -7,9 +7,8 @@ import pyarrow as pa
 import pytest
 
 from kgqa.arrays.parallel import Threads
-from kgqa.arrays.rows import IntArray
 from kgqa.rules.roles import RoleGraph, role_graph
-from kgqa.statements.contexts import Contexts, contexts
+from kgqa.statements.contexts import Pairs, Texts
 from kgqa.statements.model import Profiles, Statements, learn, score
 
 SENTENCES = {
@@ -23,7 +22,7 @@ SENTENCES = {
 PEOPLE, CITIES = 600, 20
 
 
-def corpus(stating: str, naming: str) -> tuple[Contexts, tuple[IntArray, IntArray], RoleGraph, np.ndarray]:
+def corpus(stating: str, naming: str) -> tuple[Texts, Pairs, RoleGraph, np.ndarray]:
     """An article for each person: one city is stated, another one named, in an order drawn for each; and the facts."""
     rng = np.random.default_rng(1)
     texts, starts, ends, entities, offsets = [], [], [], [], [0]
@@ -46,20 +45,20 @@ def corpus(stating: str, naming: str) -> tuple[Contexts, tuple[IntArray, IntArra
     people = np.arange(CITIES, CITIES + PEOPLE, dtype=np.int32)
     document = np.repeat(np.arange(PEOPLE, dtype=np.int32), 2)
     before, after = np.repeat(people, 2), np.stack([born, other], axis=1).ravel().astype(np.int32)
-    found = contexts(pa.chunked_array([texts]), mentions, people, (document, before, after))
+    found = Texts.of(pa.chunked_array([texts]), mentions, people)
     none = np.zeros(0, np.int32)
     facts = role_graph(
         people, np.zeros(PEOPLE, np.int32), born.astype(np.int32), symmetric=np.zeros(1, np.bool_), texts=(none, none), grades=none,
         entities=CITIES + PEOPLE,
     )  # fmt: skip
-    return found, (before, after), facts, np.tile([True, False], PEOPLE)
+    return found, (document, before, after), facts, np.tile([True, False], PEOPLE)
 
 
 def statements(stating: str, naming: str, *, workers: int = 2) -> tuple[Statements, np.ndarray, np.ndarray]:
     """What the model says of the pairs, whether each is stated, and of which pairs it has learned."""
     found, pairs, facts, stated = corpus(stating, naming)
     profiles = Profiles.of(facts)
-    learned = pairs[0] < CITIES + PEOPLE // 2
+    learned = pairs[1] < CITIES + PEOPLE // 2
     weights = learn(found, pairs, facts, profiles, learned)
     return score(found, pairs, facts, profiles, weights, engine=Threads(workers)), stated, learned
 
@@ -80,15 +79,25 @@ def test_statements_do_not_depend_on_workers() -> None:
         assert np.array_equal(getattr(one, name), getattr(other, name))
 
 
+def test_statements_do_not_depend_on_the_size_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor on how many contexts are read at once, as they are read twice."""
+    whole = statements(*SENTENCES["English"])[0]
+    monkeypatch.setattr("kgqa.statements.contexts.PART", 7)
+    parts = statements(*SENTENCES["English"])[0]
+    assert len(whole.pair)
+    for name in ("pair", "role", "probability", "lift"):
+        assert np.array_equal(getattr(whole, name), getattr(parts, name))
+
+
 def test_a_pair_without_a_common_sentence_has_no_context() -> None:
     texts = pa.chunked_array([["Ann rested. Bo slept. Cy met Bo."]])
     mentions = (
         np.array([0, 4]), np.array([0, 1, 2, 1], np.int32), np.array([0, 12, 22, 29], np.int32), np.array([3, 14, 24, 31], np.int32),
     )  # fmt: skip
     pairs = (np.zeros(3, np.int32), np.array([0, 2, 1], np.int32), np.array([1, 1, 0], np.int32))
-    found = contexts(texts, mentions, np.array([-1], np.int32), pairs)
+    found = Texts.of(texts, mentions, np.array([-1], np.int32)).contexts(pairs)
     assert np.diff(found.offsets).tolist() == [0, 1, 0]
-    about_ann = contexts(texts, mentions, np.array([0], np.int32), pairs)
+    about_ann = Texts.of(texts, mentions, np.array([0], np.int32)).contexts(pairs)
     assert np.diff(about_ann.offsets).tolist() == [2, 1, 0]
 
 
@@ -96,7 +105,7 @@ def test_a_role_that_only_the_pair_itself_has_is_never_predicted() -> None:
     found, pairs, _, _ = corpus(*SENTENCES["English"])
     none = np.zeros(0, np.int32)
     one = role_graph(
-        pairs[0][:1], np.zeros(1, np.int32), pairs[1][:1], symmetric=np.zeros(1, np.bool_), texts=(none, none), grades=none,
+        pairs[1][:1], np.zeros(1, np.int32), pairs[2][:1], symmetric=np.zeros(1, np.bool_), texts=(none, none), grades=none,
         entities=CITIES + PEOPLE,
     )  # fmt: skip
     profiles = Profiles.of(one)

@@ -21,7 +21,7 @@ from kgqa.recipes.names.kinds import LEAD, title_kinds
 from kgqa.rules.roles import RoleGraph
 from kgqa.sources.tables import frame
 from kgqa.statements.calibration import Calibration, tenths
-from kgqa.statements.contexts import contexts
+from kgqa.statements.contexts import Texts
 from kgqa.statements.model import Profiles, learn, score
 
 HELD_OUT = 4
@@ -81,14 +81,14 @@ def read_texts(
     subjects[about["row"].to_numpy()] = about["own"].to_numpy()
     document, head_rows, tail_rows = (pairs[name].to_numpy().astype(np.int32) for name in ("row", "head_row", "tail_row"))
     mention_entities, start, end = (mentions[name].to_numpy().astype(np.int32) for name in ("number", "start", "end"))
-    features = contexts(
-        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mention_entities, start, end), subjects,
-        (document, head_rows, tail_rows), engine=engine,
-    )  # fmt: skip
+    texts = Texts.of(
+        tables["documents"]["text"], (row_bounds(mentions["row"].to_numpy(), rows.height), mention_entities, start, end), subjects
+    )
+    entity_pairs = document, head_rows, tail_rows
     draws = text_hashes(pa.array(entities.to_list(), pa.string()), seed=seed)
     held_out = draws % np.uint64(HELD_OUT) == 0
-    weights = learn(features, (head_rows, tail_rows), _only(graph, ~held_out), profiles, ~held_out[head_rows])
-    statements = score(features, (head_rows, tail_rows), graph, profiles, weights, engine=engine)
+    weights = learn(texts, entity_pairs, _only(graph, ~held_out), profiles, ~held_out[head_rows], engine=engine)
+    statements = score(texts, entity_pairs, graph, profiles, weights, engine=engine)
     keys = (fact_rows["head_row"].cast(pl.Int64) * len(entities) + fact_rows["tail_row"].cast(pl.Int64)) * len(names) + fact_rows[
         "relation"
     ].cast(pl.Int64)

@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
-from kgqa.arrays.rows import Adjacency, IntArray, Rows, distinct, paired, row_bounds, spread
+from kgqa.arrays.rows import Adjacency, IntArray, Rows, distinct, find, paired, row_bounds, spread
 from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
@@ -46,6 +46,8 @@ BETTER = ("useful", "confidence")
 """The columns that order chains, the best ones first."""
 FUNCTION = 0.5
 """Minimum functionality of a relation that usually has one object per subject."""
+EDGES = 1 << 17
+"""Number of edges whose implied roles are in memory at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,10 +266,26 @@ class PathFinder:
 
         A fact or a probable statement (``PROBABLE``) joins them to the bridge, with the second role or one that implies it (``IMPLIED``).
         """
-        edges = self._edges(PROBABLE).join(self._implications(implied), on="role").unique(["source", "target", "class"])
-        bridges = pl.DataFrame({"source": queries.hops["bridge"], "class": self._synonyms[queries.hops["second"]]}).with_row_index("query")
-        pairs = bridges.join(edges, on=["source", "class"])
-        return Adjacency.from_pairs(pairs["query"].to_numpy(), pairs["target"].to_numpy(), len(bridges))
+        pairs = paired(queries.hops["bridge"], self._synonyms[queries.hops["second"]])
+        wanted = distinct(pairs)
+        edges, classes = self._edges(PROBABLE), self._implications(implied)
+        edges = edges.filter(pl.col("source").is_in(pl.Series(wanted >> 32).unique().cast(pl.Int32).implode())).unique()
+        implications = classes.sort("role", "class")
+        implied_by = Rows(
+            offsets=row_bounds(implications["role"].to_numpy(), self._facts.role_count), targets=implications["class"].to_numpy()
+        )
+        # A role may imply hundreds of others, and only few of them are asked for.
+        found = []
+        for part in edges.iter_slices(EDGES):
+            source, target, role = (part[name].to_numpy() for name in ("source", "target", "role"))
+            rows = implied_by.take(role)
+            edge = rows.sources()
+            at = find(wanted, paired(source[edge], rows.targets))
+            found.append(paired(at[at >= 0], target[edge][at >= 0]))
+        objects = distinct(np.concatenate([np.zeros(0, np.int64), *found]))
+        of_pair = Rows(offsets=row_bounds(objects >> 32, len(wanted)), targets=(objects & 0xFFFFFFFF).astype(np.int32))
+        rows = of_pair.take(find(wanted, pairs))
+        return Adjacency(offsets=rows.offsets, targets=rows.targets)
 
     def _edges(self, probability: float) -> pl.DataFrame:
         """``source, target, role`` of all facts and of statements with at least this ``probability``, in both directions."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.statements.calibration import Calibration, tenths
-from kgqa.statements.contexts import contexts
+from kgqa.statements.contexts import Texts
 from kgqa.statements.model import Profiles, learn, score
 from kgqa.statements.subjects import unfit
 
@@ -66,22 +65,22 @@ def read_texts(run: Run) -> StageOutput:
     if settings.queries == "pairs":
         return read_pairs(run)
     if settings.queries != "paths":
-        return StageOutput(tables={"statements": _table(tables, tables["text_hops"].slice(0, 0))}, note="no queries about paths")
+        return StageOutput(tables={"statements": _table(tables["text_hops"].slice(0, 0))}, note="no queries about paths")
     questions = Questions.from_table(tables["questions"])
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
-    document, sources, targets = (tables["text_hops"][name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
-    mentions = places(tables["mentions"], tables)
-    pair_contexts = contexts(
-        tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables),
-        (document, sources, targets), engine=run.engine,
-    )  # fmt: skip
+    hops = tables.pop("text_hops")
+    document, sources, targets = (hops[name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
+    del hops  # with what is popped, the largest tables of all
+    mentions = places(tables.pop("mentions"), tables)
+    texts = Texts.of(tables["documents"]["text"], (mentions.offsets, mentions.entity, mentions.start, mentions.end), subject_of(tables))
+    pairs = document, sources, targets
     run.progress.advance(1)
     held_out = np.zeros(tables["entities"].num_rows, np.bool_)
     held_out[questions.head[questions.split != 0]] = True
     profiles = Profiles.of(facts)
-    weights = learn(pair_contexts, (sources, targets), train, profiles, ~held_out[sources])
+    weights = learn(texts, pairs, train, profiles, ~held_out[sources], engine=run.engine)
     run.progress.advance(1)
-    statements = score(pair_contexts, (sources, targets), facts, profiles, weights, engine=run.engine)
+    statements = score(texts, pairs, facts, profiles, weights, engine=run.engine)
     is_fact = _are_facts(facts, sources[statements.pair], targets[statements.pair], statements.role)
     odd = ~is_fact & unfit(tables["documents"]["text"], article_of(tables), facts, sources[statements.pair], statements.role)
     statements, is_fact = statements.select(~odd), is_fact[~odd]
@@ -93,7 +92,7 @@ def read_texts(run: Run) -> StageOutput:
     held_out_half = is_tested & ~half
     run.progress.advance(1)
     if min((is_tested & half).sum(), held_out_half.sum()) < TESTED:
-        return _by_facts_alone(tables, facts)
+        return _by_facts_alone(run.table("text_hops"), facts)
     probability = Calibration.fitted(statements.probability[is_tested & half], is_fact[is_tested & half]).of(statements.probability)
     table = pa.table(
         {
@@ -120,9 +119,9 @@ def read_texts(run: Run) -> StageOutput:
     )  # fmt: skip
 
 
-def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOutput:
+def _by_facts_alone(text_hops: pa.Table, facts: RoleGraph) -> StageOutput:
     """The output without a model, if there are too few facts to train one: a fact is stated if a text names both of its ends nearby."""
-    hops = tables["text_hops"].filter(pc.greater_equal(tables["text_hops"]["grade"], NEAR))
+    hops = text_hops.filter(pc.greater_equal(text_hops["grade"], NEAR))
     sources, targets = (hops[name].combine_chunks().to_numpy() for name in ("before", "after"))
     keys = paired(facts.sources(), facts.targets)  # ascending
     begin, end = (np.searchsorted(keys, paired(sources, targets), side) for side in ("left", "right"))
@@ -146,7 +145,7 @@ def _by_facts_alone(tables: Mapping[str, pa.Table], facts: RoleGraph) -> StageOu
     )
 
 
-def _table(tables: Mapping[str, pa.Table], hops: pa.Table) -> pa.Table:
+def _table(hops: pa.Table) -> pa.Table:
     """A table of statements with the columns of ``hops`` and zeros elsewhere."""
     zeros = np.zeros(hops.num_rows)
     numbers = {name: zeros.astype(np.float32) for name in ("probability", "lift")}
