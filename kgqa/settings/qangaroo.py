@@ -212,6 +212,13 @@ class PairSettings(Settings):
     possible: Annotated[float, Field(ge=0, le=1)] = 0.4
     """Minimum probability for a hop to count as possibly stated. A distractor that two such hops reach may be correct too, and is dropped.
     Smaller values drop more distractors."""
+    likely: Share = 0.08
+    """Maximum share of the entities similar to the subject that have a fact with the distractor, and the other way round (the mean).
+    Entities are similar if facts join them to the same entities. Smaller values drop more distractors that may be correct too."""
+    known: Annotated[int, Field(ge=0)] = 5
+    """Minimum facts of the asked relations that the graph has of a distractor. With few facts, a missing one says nothing."""
+    per_pair: Annotated[int, Field(ge=1, le=2)] = 2
+    """Queries about the same two entities: 1, or 2 to ask about either of them."""
     per_document: Positive = 12
     """Maximum queries whose answer's chain contains the same document."""
     per_answer: Positive = 20

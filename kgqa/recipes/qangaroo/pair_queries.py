@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
@@ -45,10 +46,11 @@ NOTHING_STATED = (
 STATED = "two documents relate subject and answer to the same entity"
 SHOWN = "a document of the chain names subject and answer"
 TOGETHER = "some document names subject and answer"
-ONCE = "the pair has a query with a better chain, or in the other direction"
+ONCE = "the pair has a query with a better chain"
 OFTEN = "too many queries use its documents, its answer or its bridge"
 NAMED = "no fact joins the candidate to the subject, and another document mentions it with an entity of the subject's document"
 TRUE_TOO = "texts or facts may relate subject and candidate to the same entity, so the candidate may be true as well"
+LIKELY = "the facts of similar candidates make it likely that the candidate is true as well, or the graph has too few facts of it"
 MANY = "the sample has enough candidates that are harder to tell from the answer by counting"
 
 
@@ -128,7 +130,7 @@ class PairFinder:
             is_co_mention = count_shared(naming.offsets, naming.targets, chains["subject"], chains["answer"], 0) > 0
             chains.keep(~is_co_mention, TOGETHER, "qangaroo.answer_stated")
         chains.frame = self._ranked(chains.frame)
-        pairs = chains.frame.select("low", "high").to_numpy()
+        pairs = chains.frame.select(("low", "high") if self._settings.per_pair == 1 else ("subject", "answer")).to_numpy()
         pair = np.unique(pairs, axis=0, return_inverse=True)[1] if len(pairs) else np.zeros(0, int)
         is_selected, is_repeat = _select_chains(
             pair.ravel().astype(np.int64), chains["subject"], chains["answer"], chains["document"], chains["answer_document"],
@@ -261,6 +263,10 @@ class PairFinder:
         removed_count = chains.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique()
         rows.append(traverse_row("candidates", TRUE_TOO, "qangaroo.pairs.possible", removed=removed_count))
         chains = chains.filter(pl.Series(~true_too, dtype=pl.Boolean))
+        before = chains.select("query", "rival").n_unique()
+        chains = chains.filter(pl.Series(self._are_unlikely(chains["subject"].to_numpy(), chains["rival"].to_numpy()), dtype=pl.Boolean))
+        removed_count = before - chains.select("query", "rival").n_unique()
+        rows.append(traverse_row("candidates", LIKELY, "qangaroo.pairs.likely", removed=removed_count))
         return self._ordered(queries, q, chains), rows
 
     def _ordered(self, queries: pl.DataFrame, q: pl.DataFrame, chains: pl.DataFrame) -> pl.DataFrame:
@@ -306,6 +312,24 @@ class PairFinder:
         chains = chains.with_columns(more=pl.col("count") >= pl.col("mine"))
         chains = chains.with_columns(order=pl.int_range(pl.len()).over("query", "more") + 0.5 * (~pl.col("more")).cast(float))
         return chains.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival")
+
+    def _are_unlikely(self, subjects: IntArray, rivals: IntArray) -> npt.NDArray[np.bool_]:
+        """For each pair whether the graph has enough facts of the rival, and few entities like one of the two have a fact with the other.
+
+        A graph lacks many facts, and entities with the same facts tend to have the same missing ones. Two entities are as similar as the
+        squared cosine of their facts (of the relations asked about).
+        """
+        counts, ends = self._true.counts(), np.unique(np.concatenate([subjects, rivals]))
+        facts = sp.csr_array(
+            (np.ones(len(self._true.targets)), self._true.targets, self._true.offsets), shape=(self._entities, self._entities)
+        )  # fmt: skip
+        unit = sp.diags_array(1 / np.sqrt(np.maximum(counts, 1))) @ facts
+        similar = (unit[ends] @ unit.T).power(2).tocsr()
+        similar.data[similar.indices == ends[np.repeat(np.arange(len(ends)), np.diff(similar.indptr))]] = 0  # an entity is not its own like
+        shares = sp.diags_array(1 / np.maximum(similar.sum(axis=1), 1e-9)) @ similar @ facts
+        first, second = np.searchsorted(ends, subjects), np.searchsorted(ends, rivals)
+        share = (shares[first, rivals] + shares[second, subjects]) / 2
+        return (share <= self._settings.likely) & (counts[rivals] >= self._settings.known)  # type: ignore[no-any-return]
 
     def _joined_by_facts(self, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
         """For each pair whether facts join both entities to the same entity of another kind."""
