@@ -114,7 +114,7 @@ def in_all_documents(pairs: SentencePairs, scores: FloatArray) -> FloatArray:
     does as well. A drug that many documents name with one protein acts on that protein rather than on those that few name with it.
     """
     ones, first = np.unique(np.stack([pairs.one, pairs.document]), axis=1)[0], pairs.one
-    keys, pair = np.unique(paired(pairs.one, pairs.other), return_inverse=True)
+    _keys, pair = np.unique(paired(pairs.one, pairs.other), return_inverse=True)
     count, total = np.bincount(pair), np.bincount(pair, scores)
     others = (total[pair] - scores + PRIOR * scores.mean()) / (count[pair] - 1 + PRIOR)
     documents = np.bincount(ones, minlength=first.max() + 1)[first]
