@@ -33,7 +33,9 @@ from kgqa.sources.tables import frame
 
 BESIDE = 1.5
 """Bonus of a distractor that shares a sentence with its bridge, as the answer does."""
-HOP = 3.0
+OFTEN_ANSWER = 1.5
+"""Bonus of a distractor per doubling of the queries that it answers."""
+HOP = 5.0
 """Bonus of a distractor that is the answer to another query over the same document."""
 OFTEN_NAMED = 0.15
 """The score of a chain is divided by the number of mentions to this power: few distractors are mentioned as often as some answers."""
@@ -305,7 +307,7 @@ class PairFinder:
         order = (
             2.0 * (pl.Series(shared_by_rival) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
             - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("second_sure") > 0).cast(float)
-            - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(draws) / 2
+            - (1.0 + pl.col("often").fill_null(0)).log(2) * OFTEN_ANSWER + pl.Series(draws) / 2
         )  # fmt: skip
         chains = chains.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
         chains = chains.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
