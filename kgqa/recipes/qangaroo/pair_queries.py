@@ -135,7 +135,7 @@ class PairFinder:
             chains.keep(~is_co_mention, TOGETHER, "qangaroo.answer_stated")
         near = self._near(chains.frame)[0].group_by("subject", "document").agg(rivals=pl.col("rival").n_unique())
         rivals = chains.frame.join(near, on=["subject", "document"], how="left", maintain_order="left")["rivals"].fill_null(0)
-        chains.keep((rivals >= self._all.min_candidates).to_numpy(), FEW, "qangaroo.min_candidates")
+        chains.keep((rivals >= self._all.min_candidates - 1).to_numpy(), FEW, "qangaroo.min_candidates")
         chains.frame = self._ranked(chains.frame)
         pairs = chains.frame.select(("low", "high") if self._settings.per_pair == 1 else ("subject", "answer")).to_numpy()
         pair = np.unique(pairs, axis=0, return_inverse=True)[1] if len(pairs) else np.zeros(0, int)
@@ -322,6 +322,8 @@ class PairFinder:
         A graph lacks many facts, and entities with the same facts tend to have the same missing ones. Two entities are as similar as the
         squared cosine of their facts (of the relations asked about).
         """
+        if not len(subjects):
+            return np.zeros(0, np.bool_)
         counts, ends = self._true.counts(), np.unique(np.concatenate([subjects, rivals]))
         facts = sp.csr_array(
             (np.ones(len(self._true.targets)), self._true.targets, self._true.offsets), shape=(self._entities, self._entities)

@@ -42,7 +42,7 @@ def finder(**changed: object) -> tuple[PairFinder, Questions]:
     settings = QangarooSettings.model_validate(
         {
             "queries": "pairs", "relations": ["interacts_with"], "endpoint_kind": "drug", "answer_stated": "chain_document",
-            "pairs": {"facts": 0, **changed},
+            "pairs": {"facts": 0, "known": 0, "per_pair": 1, **changed},
         }
     )  # fmt: skip
     here = tables()
