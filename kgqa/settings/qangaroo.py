@@ -202,16 +202,23 @@ class PathSettings(Settings):
 class PairSettings(Settings):
     """Queries about pairs that two texts relate to the same third entity (docs/medhop.md)."""
 
-    stated: Share = 0.3
+    stated: Share = 0.5
     """Minimum probability that a sentence states a hop that is a fact of the graph. Larger values give fewer and more reliable samples."""
     read: Share = 0.65
     """Minimum probability that a sentence states a hop that is not a fact of the graph. Larger values give fewer and more reliable
     samples."""
     facts: Annotated[int, Field(ge=0, le=2)] = 2
     """Minimum hops of the answer's chain that are facts of the graph."""
-    possible: Annotated[float, Field(ge=0, le=1)] = 0.4
+    possible: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Minimum probability for a hop to count as possibly stated. A distractor that two such hops reach may be correct too, and is dropped.
     Smaller values drop more distractors."""
+    likely: Share = 0.1
+    """Maximum share of the entities similar to the subject that have a fact with the distractor, and the other way round (the mean).
+    Entities are similar if facts join them to the same entities. Smaller values drop more distractors that may be correct too."""
+    known: Annotated[int, Field(ge=0)] = 5
+    """Minimum facts of the asked relations that the graph has of a distractor. With few facts, a missing one says nothing."""
+    per_pair: Annotated[int, Field(ge=1, le=2)] = 2
+    """Queries about the same two entities: 1, or 2 to ask about either of them."""
     per_document: Positive = 12
     """Maximum queries whose answer's chain contains the same document."""
     per_answer: Positive = 20

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.kernel import kernel
@@ -32,7 +33,9 @@ from kgqa.sources.tables import frame
 
 BESIDE = 1.5
 """Bonus of a distractor that shares a sentence with its bridge, as the answer does."""
-HOP = 3.0
+OFTEN_ANSWER = 1.5
+"""Bonus of a distractor per doubling of the queries that it answers."""
+HOP = 5.0
 """Bonus of a distractor that is the answer to another query over the same document."""
 OFTEN_NAMED = 0.15
 """The score of a chain is divided by the number of mentions to this power: few distractors are mentioned as often as some answers."""
@@ -45,10 +48,13 @@ NOTHING_STATED = (
 STATED = "two documents relate subject and answer to the same entity"
 SHOWN = "a document of the chain names subject and answer"
 TOGETHER = "some document names subject and answer"
-ONCE = "the pair has a query with a better chain, or in the other direction"
+ONCE = "the pair has a query with a better chain"
 OFTEN = "too many queries use its documents, its answer or its bridge"
 NAMED = "no fact joins the candidate to the subject, and another document mentions it with an entity of the subject's document"
 TRUE_TOO = "texts or facts may relate subject and candidate to the same entity, so the candidate may be true as well"
+LIKELY = "the facts of similar candidates make it likely that the candidate is true as well, or the graph has too few facts of it"
+FEW = "too few candidates near the subject's document would be wrong"
+BESIDE_ANSWER = "no document of the answer's chain names the candidate, and its document does not name the answer"
 MANY = "the sample has enough candidates that are harder to tell from the answer by counting"
 
 
@@ -127,8 +133,11 @@ class PairFinder:
             naming = naming_documents.reversed(self._entities)
             is_co_mention = count_shared(naming.offsets, naming.targets, chains["subject"], chains["answer"], 0) > 0
             chains.keep(~is_co_mention, TOGETHER, "qangaroo.answer_stated")
+        near = self._near(chains.frame)[0].group_by("subject", "document").agg(rivals=pl.col("rival").n_unique())
+        rivals = chains.frame.join(near, on=["subject", "document"], how="left", maintain_order="left")["rivals"].fill_null(0)
+        chains.keep((rivals >= self._all.min_candidates - 1).to_numpy(), FEW, "qangaroo.min_candidates")
         chains.frame = self._ranked(chains.frame)
-        pairs = chains.frame.select("low", "high").to_numpy()
+        pairs = chains.frame.select(("low", "high") if self._settings.per_pair == 1 else ("subject", "answer")).to_numpy()
         pair = np.unique(pairs, axis=0, return_inverse=True)[1] if len(pairs) else np.zeros(0, int)
         is_selected, is_repeat = _select_chains(
             pair.ravel().astype(np.int64), chains["subject"], chains["answer"], chains["document"], chains["answer_document"],
@@ -203,10 +212,8 @@ class PairFinder:
     def _rivals(self, questions: Questions, queries: pl.DataFrame) -> tuple[pl.DataFrame, list[FunnelRow]]:
         """The distractors: ``query, subject, document, bridge, answer_document, answer, order``; those with the lowest ``order`` are kept.
 
-        A rival is an end point in a third document that shares an entity with the subject's document. It is no distractor if a document of
-        one chain also names the end of another chain, or if the rival may be true as well.
+        A rival is no distractor if a document of its chain or of the answer's also names the end of the other chain.
         """
-        pairs, settings = self._pairs, self._settings
         q = queries.select(
             "subject",
             "document",
@@ -215,7 +222,24 @@ class PairFinder:
             query=pl.int_range(pl.len()),
             id=pl.Series(questions.id[queries["question"].to_numpy()]),
         )
-        hops = self._hops.select("document", "end", "bridge", "sure", "fact")
+        near, rows = self._near(queries)
+        chains = q.join(near, on=["subject", "document"]).filter(
+            (pl.col("rival") != pl.col("answer")) & (pl.col("at") != pl.col("answer_document"))
+        )
+        one_document = self._pairs.named.contains(chains["at"].to_numpy(), chains["answer"].to_numpy())
+        one_document |= self._pairs.named.contains(chains["answer_document"].to_numpy(), chains["rival"].to_numpy())
+        chains = chains.filter(pl.Series(~one_document, dtype=pl.Boolean))
+        rows.append(traverse_row("candidates", BESIDE_ANSWER, "qangaroo.answer_stated", left=chains.select("query", "rival").n_unique()))
+        return self._ordered(queries, q, chains), rows
+
+    def _near(self, chains: pl.DataFrame) -> tuple[pl.DataFrame, list[FunnelRow]]:
+        """The possible distractors for each ``subject`` and ``document`` of ``chains``, and the funnel rows of their filters.
+
+        A rival is an end point in another document that shares an entity with the subject's document, if nothing makes it true as well.
+        Columns: ``subject, document, bridge, rival, at, count, second_sure``, one row per chain to a rival.
+        """
+        pairs, settings = self._pairs, self._settings
+        hops = self._hops.select("document", "end", "bridge", "sure")
         shown_mentions = pairs.mentions.select("document", "entity")
         bridges = shown_mentions.filter(pl.Series(~pairs.ends[shown_mentions["entity"].to_numpy()], dtype=pl.Boolean)).rename(
             {"entity": "bridge"}
@@ -224,10 +248,10 @@ class PairFinder:
         # All pairs of an end point and another entity in a document, with the probability that the document states a relation; 0 if the two
         # share no sentence.
         hops_of_ends = ends.join(bridges, on="document").join(hops, on=["document", "end", "bridge"], how="left").with_columns(
-            sure=pl.col("sure").fill_null(0.0), fact=pl.col("fact").fill_null(False)
+            sure=pl.col("sure").fill_null(0.0)
         )  # fmt: skip
-        subject_hops = hops_of_ends.select("document", "bridge", subject="end", first_sure="sure")
-        first_hops = q.join(subject_hops, on=["subject", "document"])
+        starts = chains.select("subject", "document").unique(maintain_order=True)
+        first_hops = starts.join(hops_of_ends.select("document", "bridge", subject="end"), on=["subject", "document"])
         rival_hops = hops_of_ends.select("bridge", "count", rival="end", at="document", second_sure="sure")
         # A bridge in hundreds of documents would give too many rivals, so ``per_entity`` of them are drawn by hash.
         draws = shuffling(
@@ -237,31 +261,16 @@ class PairFinder:
         )  # fmt: skip
         rival_hops = rival_hops.with_columns(drawn=draws).sort("bridge", "drawn", "at", "rival")
         rival_hops = rival_hops.filter(pl.int_range(pl.len()).over("bridge") < settings.per_entity).drop("drawn")
-        chains = first_hops.join(rival_hops, on="bridge").filter(
-            (pl.col("rival") != pl.col("subject")) & (pl.col("rival") != pl.col("answer"))
-            & (pl.col("at") != pl.col("document")) & (pl.col("at") != pl.col("answer_document"))
-        )  # fmt: skip
-        # No document of the two chains may name two of subject, answer and rival: it would link them without the bridge.
-        subject, rival, at = (chains[name].to_numpy() for name in ("subject", "rival", "at"))
-        named_pairs = pairs.named
-        one_document = (
-            named_pairs.contains(at, subject)
-            | named_pairs.contains(chains["document"].to_numpy(), rival)
-            | named_pairs.contains(at, chains["answer"].to_numpy())
-        )
-        one_document |= named_pairs.contains(chains["answer_document"].to_numpy(), rival)
-        chains = chains.filter(pl.Series(~one_document & ~self._true.contains(subject, rival), dtype=pl.Boolean))
-        left_count = chains.select("query", "rival").n_unique()
-        rows = [traverse_row("candidates", NAMED, "qangaroo.pairs.per_entity", left=left_count)]
-        # A rival may be true as well if both hops to it may be stated, or if facts join it and the subject to the same entity.
-        may = (pl.col("first_sure") >= settings.possible) & (pl.col("second_sure") >= settings.possible)
-        chains = chains.with_columns(may=may.any().over("query", "rival", "at"))
-        is_joined = self._joined_by_facts(chains["subject"].to_numpy(), chains["rival"].to_numpy())
-        true_too = chains["may"].to_numpy() | is_joined
-        removed_count = chains.filter(pl.Series(true_too, dtype=pl.Boolean)).select("query", "rival").n_unique()
-        rows.append(traverse_row("candidates", TRUE_TOO, "qangaroo.pairs.possible", removed=removed_count))
-        chains = chains.filter(pl.Series(~true_too, dtype=pl.Boolean))
-        return self._ordered(queries, q, chains), rows
+        near = FilteredChains("candidates", first_hops.join(rival_hops, on="bridge").filter(
+            (pl.col("rival") != pl.col("subject")) & (pl.col("at") != pl.col("document"))
+        ))  # fmt: skip
+        # No document of the chain may name both of its ends: it would link them without the bridge.
+        one_document = pairs.named.contains(near["at"], near["subject"]) | pairs.named.contains(near["document"], near["rival"])
+        near.frame = near.frame.filter(pl.Series(~one_document & ~self._true.contains(near["subject"], near["rival"]), dtype=pl.Boolean))
+        near.rows.append(traverse_row("candidates", NAMED, "qangaroo.pairs.per_entity", left=len(near.frame)))
+        near.keep(~self._joined(near["subject"], near["rival"]), TRUE_TOO, "qangaroo.pairs.possible")
+        near.keep(self._are_unlikely(near["subject"], near["rival"]), LIKELY, "qangaroo.pairs.likely")
+        return near.frame, near.rows
 
     def _ordered(self, queries: pl.DataFrame, q: pl.DataFrame, chains: pl.DataFrame) -> pl.DataFrame:
         """The rivals of each query with their best chain each; ``order`` ranks them.
@@ -298,7 +307,7 @@ class PairFinder:
         order = (
             2.0 * (pl.Series(shared_by_rival) - pl.col("shared")).abs().clip(0, 3) + (pl.col("count").log(2) - pl.col("mine").log(2)).abs()
             - HOP * pl.col("hop").fill_null(0.0) - BESIDE * (pl.col("second_sure") > 0).cast(float)
-            - (1.0 + pl.col("often").fill_null(0)).log(2) / 2 + pl.Series(draws) / 2
+            - (1.0 + pl.col("often").fill_null(0)).log(2) * OFTEN_ANSWER + pl.Series(draws) / 2
         )  # fmt: skip
         chains = chains.with_columns(order=order).sort("query", "rival", "order", "at", "bridge")
         chains = chains.filter(pl.struct("query", "rival").is_first_distinct()).sort("query", "order", "rival")
@@ -307,11 +316,35 @@ class PairFinder:
         chains = chains.with_columns(order=pl.int_range(pl.len()).over("query", "more") + 0.5 * (~pl.col("more")).cast(float))
         return chains.select("query", "subject", "document", "bridge", "order", answer_document="at", answer="rival")
 
-    def _joined_by_facts(self, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
-        """For each pair whether facts join both entities to the same entity of another kind."""
+    def _are_unlikely(self, subjects: IntArray, rivals: IntArray) -> npt.NDArray[np.bool_]:
+        """For each pair whether the graph has enough facts of the rival, and few entities like one of the two have a fact with the other.
+
+        A graph lacks many facts, and entities with the same facts tend to have the same missing ones. Two entities are as similar as the
+        squared cosine of their facts (of the relations asked about).
+        """
+        if not len(subjects):
+            return np.zeros(0, np.bool_)
+        counts, ends = self._true.counts(), np.unique(np.concatenate([subjects, rivals]))
+        facts = sp.csr_array(
+            (np.ones(len(self._true.targets)), self._true.targets, self._true.offsets), shape=(self._entities, self._entities)
+        )  # fmt: skip
+        unit = sp.diags_array(1 / np.sqrt(np.maximum(counts, 1))) @ facts
+        similar = (unit[ends] @ unit.T).power(2).tocsr()
+        similar.data[similar.indices == ends[np.repeat(np.arange(len(ends)), np.diff(similar.indptr))]] = 0  # an entity is not its own like
+        shares = sp.diags_array(1 / np.maximum(similar.sum(axis=1), 1e-9)) @ similar @ facts
+        first, second = np.searchsorted(ends, subjects), np.searchsorted(ends, rivals)
+        share = (shares[first, rivals] + shares[second, subjects]) / 2
+        return (share <= self._settings.likely) & (counts[rivals] >= self._settings.known)  # type: ignore[no-any-return]
+
+    def _joined(self, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
+        """For each pair whether facts, or hops that texts may state, join both entities to the same entity of another kind."""
         source, target = self._facts.sources(), self._facts.targets
         bridges = ~self._pairs.ends[target]
-        neighbours = Adjacency.from_pairs(source[bridges], target[bridges], self._entities)
+        possible = self._hops.filter(pl.col("sure") >= self._settings.possible)
+        neighbours = Adjacency.from_pairs(
+            np.concatenate([source[bridges], possible["end"].to_numpy()]), np.concatenate([target[bridges], possible["bridge"].to_numpy()]),
+            self._entities,
+        )  # fmt: skip
         return count_shared(neighbours.offsets, neighbours.targets, first, second, 0) > 0  # type: ignore[no-any-return]
 
 

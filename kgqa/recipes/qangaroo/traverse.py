@@ -70,7 +70,9 @@ LIFTED: dict[str, float | int] = {
     "per_documents": 1_000_000, "per_hop": 1_000_000, "alike": 0.0, "min_alike": 1, "rivals": 0,
 }  # fmt: skip
 """Values that turn off limits of ``qangaroo.paths`` for small datasets."""
-LIFTED_OF_PAIRS: dict[str, float | int] = {"facts": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000}
+LIFTED_OF_PAIRS: dict[str, float | int] = {
+    "facts": 0, "likely": 1.0, "known": 0, "per_document": 1_000_000, "per_answer": 1_000_000, "per_bridge": 1_000_000,
+}  # fmt: skip
 """Values that turn off limits of ``qangaroo.pairs`` for small datasets."""
 CHOICE = 4
 """Balancing selects candidates from this many times their number, drawn by hash."""

@@ -42,7 +42,7 @@ def finder(**changed: object) -> tuple[PairFinder, Questions]:
     settings = QangarooSettings.model_validate(
         {
             "queries": "pairs", "relations": ["interacts_with"], "endpoint_kind": "drug", "answer_stated": "chain_document",
-            "pairs": {"facts": 0, **changed},
+            "pairs": {"facts": 0, "known": 0, "per_pair": 1, **changed},
         }
     )  # fmt: skip
     here = tables()
@@ -87,3 +87,12 @@ def test_a_pair_that_is_not_stated_with_enough_confidence_gives_no_query() -> No
 
 def test_a_candidate_that_texts_may_state_is_no_distractor() -> None:
     assert not {C, D} & set(made(possible=0.05).candidates.targets.tolist())
+
+
+def test_both_ends_of_a_pair_are_asked_about() -> None:
+    assert sorted(made(per_pair=2).questions.head.tolist()) == [A, B]
+
+
+def test_a_candidate_of_which_the_graph_has_too_few_facts_is_no_distractor() -> None:
+    assert len(finder(known=0)[0].queries(finder()[1])[0]) == 1
+    assert not len(finder(known=1)[0].queries(finder()[1])[0])
