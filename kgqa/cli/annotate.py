@@ -165,10 +165,9 @@ def seat(
 ) -> None:
     """Let a chat model answer items under its own name; it never counts as a person."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    with ConsoleProgress(Terminal()) as progress:
+    with Terminal().progress() as progress:
         result = kgqa.annotate_seat(
             project, model=model, endpoint=endpoint, person=person, limit=limit, journal=journal, progress=progress
         )  # fmt: skip

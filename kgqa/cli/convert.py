@@ -27,11 +27,10 @@ def convert(
 ) -> None:
     """Convert a question set to another format. Reports what the format cannot represent."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, lossy=lossy, progress=progress)
     _print(console, result)
     print_remarks(console, result.source.remarks)

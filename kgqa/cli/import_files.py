@@ -50,13 +50,12 @@ def import_files(
 ) -> None:
     """Import dumps and other files in public formats. An interrupted import resumes."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.import_files import read_options
     from kgqa.sources.registry import find_format
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.import_files(
             format, files, out=out, options=read_options(format, option or []), licence=licence, attribution=attribution,
             partial=partial, workers=workers, cluster=cluster, progress=progress,

@@ -25,11 +25,10 @@ def load(
 ) -> None:
     """Load the graph of a workspace into a Neo4j server. An interrupted load resumes."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(Terminal()) as progress:
+    with Terminal().progress() as progress:
         result = kgqa.load(workspace, store=store, dataset=dataset, rejected=rejected, replace=replace, neo4j=settings, progress=progress)
     rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
     typer.echo(f"{result.place} holds the graph{' (it was there already)' if result.already else ''}: {rows}")

@@ -30,11 +30,10 @@ def split(
 ) -> None:
     """Split a question set into train, dev and test. The splits share none of the given properties."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.split(
             dataset, out=out, by=by, shares=shares, cut=cut, seed=seed, format=from_, paragraphs=paragraphs,
             progress=progress,

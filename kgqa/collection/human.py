@@ -18,7 +18,7 @@ from kgqa.metrics.drop import spans_scores
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import set_overlap
 from kgqa.metrics.squad import gold_scores
-from kgqa.metrics.wilson import wilson
+from kgqa.metrics.wilson import percent
 from kgqa.records import Instance
 from kgqa.scoring.metrics import METRICS, MetricOptions
 from kgqa.scoring.prediction_files import write_predictions
@@ -215,5 +215,4 @@ def _answerability(items: Sequence[Answered], seed: int) -> tuple[Interval, int]
         for item in open_items
     ]
     agreements = [answer == item.instance.answerable for answer, item in zip(says, open_items, strict=True)]
-    share = wilson(sum(agreements), len(agreements))
-    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high), len(agreements)
+    return percent(sum(agreements), len(agreements)), len(agreements)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from kgqa.collection.events import MODEL
 from kgqa.collection.registry import TASKS
 from kgqa.errors import UnknownId
 
@@ -75,16 +74,11 @@ class Decided:
 
     item: Item
     answers: tuple[Given, ...]
-    """In the order of submission; without people who withdrew."""
+    """Those of people, not of models, in the order of submission; without people who withdrew."""
     labels: Mapping[str, str]
     """Question → label; empty where nothing is compared."""
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
-
-    @property
-    def by_people(self) -> tuple[Given, ...]:
-        """The answers without those of models."""
-        return tuple(answer for answer in self.answers if not answer.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

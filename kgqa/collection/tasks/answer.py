@@ -150,12 +150,12 @@ class AnswerTask(SampleTask):
     def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
         """The samples to which people's most frequent answer is the dataset's."""
         for item, instance in self.samples(decided):
-            if item.by_people and right(_with_answers(item, instance), metric=self.metric, seed=self.project.settings.seed):
+            if item.answers and right(_with_answers(item, instance), metric=self.metric, seed=self.project.settings.seed):
                 yield str(item.item.hidden["split"]), instance
 
     def human_figures(self, decided: Sequence[Decided]) -> HumanFigures:
         """People's scores by the dataset's metric, and their agreement."""
-        answers = [_with_answers(item, instance) for item, instance in self.samples(decided) if item.by_people]
+        answers = [_with_answers(item, instance) for item, instance in self.samples(decided) if item.answers]
         return human_figures(answers, metric=self.metric, seed=self.project.settings.seed)
 
     def figures(self, decided: Sequence[Decided]) -> list[Figure]:
@@ -170,7 +170,7 @@ class AnswerTask(SampleTask):
             share, items = human.answerability
             figures.append(Figure(name="answerability, most people", value=share, items=items))
         for person, scores in human.people.items():
-            items = sum(answer.person == person for item in decided for answer in item.by_people)
+            items = sum(answer.person == person for item in decided for answer in item.answers)
             figures += _figures_of(scores, person, items)
         return figures
 
@@ -197,7 +197,7 @@ def human_answer(person: str, answer: QuestionAnswer, texts: Mapping[str, str]) 
 
 def _with_answers(decided: Decided, instance: Instance) -> Answered:
     texts = {candidate.id: candidate.text for candidate in instance.candidates or ()}
-    answers = (human_answer(given.person, given.answer, texts) for given in decided.by_people if isinstance(given.answer, QuestionAnswer))
+    answers = (human_answer(given.person, given.answer, texts) for given in decided.answers if isinstance(given.answer, QuestionAnswer))
     return Answered(instance=instance, answers=tuple(answers))
 
 

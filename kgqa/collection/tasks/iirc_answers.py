@@ -17,7 +17,7 @@ from kgqa.collection.iirc_checks import check_answer, number_of
 from kgqa.collection.marks import Mark
 from kgqa.collection.passages import read_articles
 from kgqa.collection.task import Decided, Fault, Figure, Item, Step, Task
-from kgqa.collection.tasks.samples import MOST_ID, percent, task_options
+from kgqa.collection.tasks.samples import MOST_ID, share_figures, task_options
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, SettingsError, UnknownId, suggestion
 from kgqa.formats.iirc import articles
 from kgqa.formats.iirc.articles import MAIN
@@ -26,7 +26,6 @@ from kgqa.formats.iirc.questions import NAME, notes_of
 from kgqa.formats.iirc.records import links_of, to_links
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import normalize_span
-from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance, Mention, Paragraph
 from kgqa.settings.base import Positive, Settings
 
@@ -203,11 +202,7 @@ class IircAnswers(Task):
         """The shares of bad questions, and of good ones without an answer (30% in the paper)."""
         types = [item.labels["type"] for item in decided if "type" in item.labels]
         cases = {"bad": [kind == "bad" for kind in types], "no answer": [kind == "none" for kind in types if kind != "bad"]}
-        return [
-            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
-            for name, values in cases.items()
-            if values
-        ]
+        return share_figures(cases)
 
     def _instance(self, item: Item, answer: IircAnswer) -> Instance:
         titles = dict.fromkeys(item.shown["named"])
@@ -255,7 +250,7 @@ def _agreed(decided: Decided, step: Step) -> IircAnswer | None:
         assert isinstance(decided.lead, IircAnswer)
         return decided.lead
     majority_answer = decided.labels.get("answer")
-    return next((answer.answer for answer in decided.by_people if step.labels(answer.answer).get("answer") == majority_answer), None)  # type: ignore[return-value]
+    return next((answer.answer for answer in decided.answers if step.labels(answer.answer).get("answer") == majority_answer), None)  # type: ignore[return-value]
 
 
 def _passage(instance: Instance) -> Paragraph:

@@ -10,11 +10,10 @@ from pydantic import Field
 
 from kgqa.collection.reading import Reading, readings
 from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step
-from kgqa.collection.tasks.samples import PORTION, SampleTask, chunks, item_id, percent, task_options
+from kgqa.collection.tasks.samples import PORTION, SampleTask, chunks, item_id, share_figures, task_options
 from kgqa.collection.verdicts import ANOTHER, MARKS, VALID, VERDICTS
 from kgqa.collection.view import question_view, sample_view
 from kgqa.metrics.normalize import normalize
-from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance
 from kgqa.settings.base import Settings
 
@@ -135,14 +134,10 @@ class Validate(SampleTask):
             cases["own answer is the dataset's"] = [
                 _is_same_answer(answer.answer.own, instance)
                 for item, instance in self.samples(decided)
-                for answer in item.by_people
+                for answer in item.answers
                 if isinstance(answer.answer, Validation)
             ]
-        return [
-            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
-            for name, values in cases.items()
-            if values
-        ]
+        return share_figures(cases)
 
 
 def _is_same_answer(own: str, instance: Instance) -> bool:
