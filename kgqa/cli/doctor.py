@@ -55,7 +55,7 @@ def _print(console: Terminal, examination: Examination, script: Path | None) -> 
 
     table = Table("component", "found", "required for", title="Installation")
     for piece in examination.pieces:
-        table.add_row(piece.name, piece.found + ("" if piece.good else " (insufficient)") if piece.found else "missing", piece.needed_for)
+        table.add_row(piece.name, piece.value + ("" if piece.good else " (insufficient)") if piece.value else "missing", piece.needed_for)
     console.print(table)
     table = Table(title="Query results by store", padding=(0, 0, 0, 1))
     for name in ("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong"):

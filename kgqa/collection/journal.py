@@ -21,10 +21,10 @@ from sqlalchemy import event as listeners, func, insert, inspect, select, update
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from kgqa.collection.events import MODEL, Event
-from kgqa.collection.golds import Known, known_answers
+from kgqa.collection.golds import KnownAnswer, known_answers
 from kgqa.collection.project import CHANGEABLE, Project, ProjectSettings, fixed_settings
 from kgqa.collection.tables import METADATA, PROJECT, VERSION
-from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
+from kgqa.collection.task import Answer, AuthoredAnswer, DecidedItem, Fault, Item, Step, Task, find_task, majority
 from kgqa.collection.transaction import BATCH, Row, Transaction, event_of, item_of
 from kgqa.errors import (
     BrokenInput,
@@ -272,7 +272,7 @@ class Journal:
         transaction.flush()
         return transaction.project
 
-    def _add_item(self, transaction: Transaction, item: Item, purpose: str, known: Known | None = None, *, new: bool = False) -> None:
+    def _add_item(self, transaction: Transaction, item: Item, purpose: str, known: KnownAnswer | None = None, *, new: bool = False) -> None:
         step = self.task.steps.get(item.step)
         if step is None or not 1 <= len(item.id) <= 200:
             raise InputError(f"{self.project.data}: the item {item.id[:80]!r} has no step or id that a project can hold; fix the task.")
@@ -553,7 +553,7 @@ class Journal:
 
     # What leads and the server do
 
-    def disputes(self) -> list[Decided]:
+    def disputes(self) -> list[DecidedItem]:
         """The items on which people disagree, in order, each with its answers and without labels."""
         with self._reading() as transaction:
             return [self._with_answers(transaction, item_of(row), {}) for row in transaction.rows("items", state="disputed")]
@@ -624,7 +624,7 @@ class Journal:
                     self._decide(transaction, row)
             return sum(seat.state == "done" for seat in seats)
 
-    def decided(self) -> Iterator[Decided]:
+    def decided(self) -> Iterator[DecidedItem]:
         """The decided items, in order, with the answers of people."""
         with self._reading() as transaction:
             rows = transaction.rows("items", state="decided")
@@ -715,14 +715,16 @@ class Journal:
             version=int(draft.version) if draft is not None else 0,
         )
 
-    def _with_answers(self, transaction: Transaction, item: Item, labels: Mapping[str, str], *, lead: Answer | None = None) -> Decided:
+    def _with_answers(self, transaction: Transaction, item: Item, labels: Mapping[str, str], *, lead: Answer | None = None) -> DecidedItem:
         """The item with the answers of people, in the order of submission."""
         step = self.task.steps[item.step]
         rows = [row for row in transaction.rows("answers", item=item.id) if not row.person.startswith(MODEL)]
-        answers = tuple(Given(person=row.person, answer=step.answer.model_validate(json.loads(row.body)["answer"])) for row in rows)
-        return Decided(item=item, answers=answers, labels=labels, lead=lead)
+        answers = tuple(
+            AuthoredAnswer(person=row.person, answer=step.answer.model_validate(json.loads(row.body)["answer"])) for row in rows
+        )
+        return DecidedItem(item=item, answers=answers, labels=labels, lead=lead)
 
-    def _decided(self, transaction: Transaction, item: Item) -> Decided:
+    def _decided(self, transaction: Transaction, item: Item) -> DecidedItem:
         """A decided item, with its labels from the journal."""
         row = transaction.row("decision", item=item.id)
         assert row is not None
@@ -742,9 +744,9 @@ class Journal:
         if labels is None:
             transaction.run("set item", item=row.id, state=state)
         else:
-            self._settle(transaction, Decided(item=undecided.item, answers=undecided.answers, labels=labels))
+            self._settle(transaction, DecidedItem(item=undecided.item, answers=undecided.answers, labels=labels))
 
-    def _settle(self, transaction: Transaction, decided: Decided) -> None:
+    def _settle(self, transaction: Transaction, decided: DecidedItem) -> None:
         """Mark an item as decided, and add what follows from it."""
         transaction.run("set item", item=decided.item.id, state="decided")
         for follower in self.task.steps[decided.item.step].follow(decided):

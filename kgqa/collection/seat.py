@@ -86,7 +86,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seated:
+class SeatReport:
     """What a model has done."""
 
     person: str
@@ -189,7 +189,7 @@ def fill_seats(
     person: str | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
-) -> Seated:
+) -> SeatReport:
     """Let ``model`` answer the items of a project, at most ``limit``, under the name ``model:`` and ``person``, by default its own.
 
     Items without a usable answer are skipped with the reason. ``recording`` keeps the model's answers, so that an interrupted call goes on
@@ -223,7 +223,7 @@ def fill_seats(
             answered += 1
         progress.advance(1)
     progress.finish(f"{answered:,} items")
-    return Seated(person=name, answered=answered, left_out=left_out, seconds=time.perf_counter() - begin)
+    return SeatReport(person=name, answered=answered, left_out=left_out, seconds=time.perf_counter() - begin)
 
 
 def seat_name(model: str, person: str | None) -> str:

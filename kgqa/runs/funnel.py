@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from types import MappingProxyType
 
 HEADER = ("stage", "what", "reason", "removed", "left")
 """Column names of :attr:`FunnelRow.cells`."""
@@ -54,6 +57,18 @@ class Rejection:
     """A sentence, the same for all questions with this fault."""
     detail: str
     """The evidence in this question, in words."""
+
+
+def removals(
+    stage: str, what: str, counts: Mapping[str, int], *, entering: int, settings: Mapping[str, str] = MappingProxyType({})
+) -> list[FunnelRow]:
+    """Rows for rules that are applied one after the other. ``counts``: reason → removed; ``settings``: reason → setting."""
+    lefts = accumulate(counts.values(), operator.sub, initial=entering)
+    next(lefts)
+    return [
+        FunnelRow(stage=stage, what=what, reason=reason, removed=count, left=left, setting=settings.get(reason, ""))
+        for (reason, count), left in zip(counts.items(), lefts, strict=True)
+    ]
 
 
 def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:

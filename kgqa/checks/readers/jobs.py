@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgqa.checks.readers.disconnection import Transformed, transformed
+from kgqa.checks.readers.disconnection import Transformation, transformed
 from kgqa.checks.readers.material import Material
 from kgqa.errors import SettingsError
 from kgqa.readers.cost import Job
@@ -29,7 +29,7 @@ class Plan:
     """All jobs of an audit."""
 
     jobs: tuple[Job, ...]
-    transforms: Mapping[str, Transformed]
+    transforms: Mapping[str, Transformation]
     """Kind → the judged questions' instances; empty where DiRe's scores are not measured."""
     without_dire: str = ""
     """Why they are not."""
@@ -58,8 +58,8 @@ def plan_of(
         training = {} if kind.training is None else {**settings.training, **given("device")}
         return specification(name, settings=known, training=training, named=named, file=file, options=options)
 
-    transforms: dict[str, Transformed] = {}
-    training_transforms: dict[str, Transformed] = {}
+    transforms: dict[str, Transformation] = {}
+    training_transforms: dict[str, Transformation] = {}
     reason = "" if level == "full" else "level"
     if level == "full":
         transforms = {kind: transformed(material.judged, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}

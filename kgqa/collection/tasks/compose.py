@@ -14,7 +14,7 @@ from pydantic import Field
 
 from kgqa.collection.checks import composed_question, edited_steps
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Given, Item, Step
+from kgqa.collection.task import Answer, AuthoredAnswer, DecidedItem, Fault, Figure, Item, Step
 from kgqa.collection.tasks.samples import SampleTask, item_id, one_line, share_figures, task_options
 from kgqa.errors import EmptyResult
 from kgqa.formats.provenance import note, noted
@@ -109,14 +109,14 @@ class ComposeTask(SampleTask):
         if not count:
             raise EmptyResult(f"{self.project.data}: no question has two steps or more; give a dataset that kgqa compose made.")
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The questions of the source with what people wrote; those that cannot be composed are left out."""
         for item, instance in self.samples(decided):
             answer = chosen(item)
             if answer is not None:
                 yield str(item.item.hidden["split"]), composed(instance, answer)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
         same_flags, completions, draft_kept = [], [], []
         for item in decided:
@@ -196,11 +196,11 @@ def chain_of(id: str, questions: Sequence[str], answers: Sequence[str]) -> Chain
     return Chain(id=id, shape="", hops=tuple(hops))
 
 
-def chosen(decided: Decided) -> Given | None:
+def chosen(decided: DecidedItem) -> AuthoredAnswer | None:
     """The answer that becomes the question: the lead's, else the first one with a question; None if the steps cannot be composed."""
     if decided.labels.get("composable") != "yes":
         return None
-    answers = [Given(person="", answer=decided.lead)] if decided.lead is not None else list(decided.answers)
+    answers = [AuthoredAnswer(person="", answer=decided.lead)] if decided.lead is not None else list(decided.answers)
     return next((entry for entry in answers if isinstance(entry.answer, Composed) and is_question(entry.answer)), None)
 
 
@@ -209,9 +209,9 @@ def is_question(answer: Composed) -> bool:
     return bool(answer.question.strip()) and not answer.refusal.strip() and "no" not in answer.same
 
 
-def composed(instance: Instance, given: Given) -> Instance:
+def composed(instance: Instance, entry: AuthoredAnswer) -> Instance:
     """The instance with a person's question and steps; its note names the composer ``people`` and the person."""
-    answer = given.answer
+    answer = entry.answer
     assert isinstance(answer, Composed)
     values = {**noted(instance, NAME), "composer": COMPOSER}
     hops = instance.decomposition or ()
@@ -221,5 +221,5 @@ def composed(instance: Instance, given: Given) -> Instance:
         instance,
         question=one_line(answer.question),
         decomposition=hops,
-        provenance=note(COMPOSER, {"composed_by": given.person or "lead"}, beside=note(NAME, values, beside=instance.provenance)),
+        provenance=note(COMPOSER, {"composed_by": entry.person or "lead"}, beside=note(NAME, values, beside=instance.provenance)),
     )

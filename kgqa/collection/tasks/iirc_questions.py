@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from kgqa.collection.iirc import QuestionsAnswer, WrittenQuestion
 from kgqa.collection.iirc_checks import check_questions
 from kgqa.collection.passages import draw_passages, read_texts
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step, Task
 from kgqa.collection.tasks.samples import share_figures, task_options
 from kgqa.formats.iirc.articles import MAIN
 from kgqa.formats.iirc.questions import NAME
@@ -96,7 +96,7 @@ class IircQuestions(Task):
                 hidden={"document": passage.document, "articles": passage.documents},
             )
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """Each question, without an answer. The passages of one document are in one split."""
         options = self.options
         groups = pa.array([item.item.hidden["document"] for item in decided], pa.string())
@@ -110,13 +110,13 @@ class IircQuestions(Task):
                     id = f"{item.item.id}/{key_of(answer.person)[:6]}/{number}"  # noqa: A001 - what it is
                     yield SPLITS[split], _instance(id, item.item, answer.person, question, texts)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """The share of questions that need several links."""
         several = [len(question.links) > 1 for item in decided for answer in item.answers for question in _questions(answer.answer)]
         return share_figures({"needs several links": several})
 
 
-def _named_titles(decided: Decided) -> set[str]:
+def _named_titles(decided: DecidedItem) -> set[str]:
     return {title for answer in decided.answers for question in _questions(answer.answer) for title in question.links}
 
 

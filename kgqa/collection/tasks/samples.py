@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from kgqa.collection.draw import DrawnSamples, content_of, draw
 from kgqa.collection.project import Project
-from kgqa.collection.task import Decided, Figure, Task
+from kgqa.collection.task import DecidedItem, Figure, Task
 from kgqa.errors import InputChanged, MissingInput, SettingsError
 from kgqa.formats import native
 from kgqa.metrics.wilson import percent
@@ -57,7 +57,7 @@ class SampleTask(Task):
                 instances |= {instance.id: instance for instance in native.take(files[split], ids)}
             yield from (instances[sample] for sample in portion)
 
-    def samples(self, decided: Iterable[Decided]) -> Iterator[tuple[Decided, Instance]]:
+    def samples(self, decided: Iterable[DecidedItem]) -> Iterator[tuple[DecidedItem, Instance]]:
         """Each decided item with its sample, split by split. Raises InputChanged if the dataset is not what the items were made from,
         MissingInput for a sample that it lacks, and the errors of reading it.
         """

@@ -20,7 +20,7 @@ from kgqa.arrays.draws import draw
 from kgqa.collection.checks import strategy_decomposition, strategy_evidence, strategy_question
 from kgqa.collection.corpus import Corpus, draw_terms, read_corpus
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step, Task
 from kgqa.collection.tasks.samples import one_line, share_figures, task_options
 from kgqa.errors import SettingsError, UnknownId
 from kgqa.formats.provenance import note
@@ -145,7 +145,7 @@ class QuestionStep(StrategyStep):
         """The automatic checks of the question, and its facts."""
         return strategy_question(answer.question, answer.facts, language=self.task.options.language)
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The decomposition of the question, by somebody else."""
         if not decided.answers:
             return []
@@ -190,7 +190,7 @@ class DecompositionStep(StrategyStep):
             item.shown["question"], [step.question for step in steps], [step.page for step in steps], [step.operation for step in steps]
         )
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The evidence of the steps, unless the question is bad."""
         answer = decomposed(decided)
         if answer is None:
@@ -237,7 +237,7 @@ class EvidenceStep(StrategyStep):
             [step.paragraphs for step in steps], [step.operation for step in steps], [step.no_evidence for step in steps]
         )
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The verification of the paragraphs that all people chose; none if a step has no evidence of anybody."""
         item, seats = decided.item, self.task.options.verifiers
         if not seats or decided.labels.get("answer") != "right" or not is_covered(decided):
@@ -345,7 +345,7 @@ class StrategyTask(Task):
             return super().search(item, query, limit)
         return [_document(paragraph) for paragraph in self.corpus.search(query, limit)]
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The finished questions, by the order of ``decided``, each as the official file gives it when it is read.
 
         A question is finished if its answer is right, evidence was matched, and, with verifiers, most of them come to its answer.
@@ -357,7 +357,7 @@ class StrategyTask(Task):
                 writer = question.answers[0].person
                 yield "dev" if writer in self.options.dev else "test" if writer in self.options.test else "train", instance
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """Shares of questions with a right answer, with evidence for each step, and with evidence that gives the answer."""
         by_step: dict[str, list[bool]] = {}
         for item in decided:
@@ -370,7 +370,7 @@ class StrategyTask(Task):
         return share_figures(by_step)
 
     def _instance(
-        self, question: Decided, decomposition: Decided | None, evidence: Decided | None, verification: Decided | None
+        self, question: DecidedItem, decomposition: DecidedItem | None, evidence: DecidedItem | None, verification: DecidedItem | None
     ) -> Instance | None:
         if decomposition is None or evidence is None or not question.answers:
             return None
@@ -408,27 +408,27 @@ class StrategyTask(Task):
 TASK = StrategyTask
 
 
-def decomposed(decided: Decided) -> WrittenDecomposition | None:
+def decomposed(decided: DecidedItem) -> WrittenDecomposition | None:
     """The steps of a question, by the lead or by the one who wrote them; None for a bad question."""
     answers = [decided.lead, *(entry.answer for entry in decided.answers)]
     steps = (answer for answer in answers if isinstance(answer, WrittenDecomposition) and answer.judgement == "right")
     return next(steps, None) if decided.labels.get("answer") == "right" else None
 
 
-def matched(decided: Decided) -> list[tuple[str, MatchedEvidence]]:
+def matched(decided: DecidedItem) -> list[tuple[str, MatchedEvidence]]:
     """Person and evidence, of all who think that the answer is right; a lead who settled a disagreement comes last."""
     entries = [(entry.person, entry.answer) for entry in decided.answers] + ([("lead", decided.lead)] if decided.lead is not None else [])
     return [(name, answer) for name, answer in entries if isinstance(answer, MatchedEvidence) and answer.judgement == "right"]
 
 
-def is_covered(decided: Decided) -> bool:
+def is_covered(decided: DecidedItem) -> bool:
     """Whether somebody found a paragraph, or saw an operation, for each step (section 4.2)."""
     answers = [answer for _, answer in matched(decided)]
     places = range(len(decided.item.shown["steps"]))
     return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in answers) for place in places)
 
 
-def verified(decided: Decided) -> list[str]:
+def verified(decided: DecidedItem) -> list[str]:
     """What each person answered from the paragraphs."""
     return [entry.answer.answer for entry in decided.answers if isinstance(entry.answer, VerifiedEvidence)]
 
