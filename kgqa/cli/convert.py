@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Lossy, Paragraphs, Strict, print_remarks
+from kgqa.runs.funnel import count_list
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -43,7 +44,7 @@ def _print(console: Terminal, result: Conversion) -> None:
     from kgqa.formats.round_trip import MORE
 
     how = "recognised" if result.source.recognised else "as named"
-    sizes = ", ".join(f"{split} {count:,}" for split, count in result.counts.items())
+    sizes = count_list(result.counts)
     console.say(f"From {result.source.format} ({how}) to {result.to}: {sizes}")
     total = sum(result.counts.values())
     if result.gold:

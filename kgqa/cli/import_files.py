@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from kgqa.cli.options import Cluster
+from kgqa.runs.funnel import count_list
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -64,7 +65,7 @@ def import_files(
 
 
 def _print(console: Terminal, result: Imported, domain: str) -> None:
-    rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
+    rows = count_list(result.rows)
     console.say(f"{result.folder}: {rows}", style="bold")
     for note in result.notes:
         console.say(note, style="yellow")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from kgqa.errors import SettingsError
 
@@ -43,6 +43,12 @@ Cluster = Annotated[
     str | None,
     Option(help="Run parts on Ray: auto, HOST:PORT or ray://HOST:PORT; none: threads. On CPUs it changes no result (docs/cluster.md)."),
 ]
+
+
+def is_typed(context: Context, option: str) -> bool:
+    """Whether an option is on the command line, and not at its default."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:

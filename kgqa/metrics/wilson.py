@@ -25,5 +25,4 @@ def wilson(count: int, of: int) -> Interval:
 
 def percent(count: int, of: int) -> Interval:
     """:func:`wilson` in percent."""
-    share = wilson(count, of)
-    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high)
+    return wilson(count, of).times(100)

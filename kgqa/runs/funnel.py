@@ -74,3 +74,12 @@ def removals(
 def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:
     """The rules that removed items, with counts, for a message; ``none`` if nothing was removed."""
     return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or none
+
+
+def count_list(counts: Mapping[str, int]) -> str:
+    """Names with their counts, for a line of text.
+
+    >>> count_list({"train": 1200, "dev": 30})
+    'train 1,200, dev 30'
+    """
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

@@ -42,7 +42,7 @@ class Cut:
 
     split: Side
     """For each question its split, or ``DROPPED``."""
-    sizes: tuple[int, ...]
+    kept: tuple[int, ...]
     """Questions of each split."""
 
     @property
@@ -67,7 +67,7 @@ def leak_free(items: Adjacency, shares: tuple[float, ...], *, seed: int, kinds: 
     step = float(np.median(np.bincount(components))) if count else 0.0
     room = np.maximum(np.maximum(1, TOLERANCE * targets), np.minimum(step, WIDE_TOLERANCE * targets))
     if (np.abs(sizes - targets) <= room).all():
-        return Cut(split=dealt, sizes=tuple(sizes.tolist()))
+        return Cut(split=dealt, kept=tuple(sizes.tolist()))
     return _split_one_by_one(items, shares, seed, np.zeros(count, np.int8) if kinds is None else kinds, _best_side)
 
 
@@ -96,7 +96,7 @@ def _split_one_by_one(
         split[rows_left[side == 0]] = number
         rows_left = rows_left[side == 1]
     split[rows_left] = len(shares) - 1
-    return Cut(split=split, sizes=tuple(int((split == number).sum()) for number in range(len(shares))))
+    return Cut(split=split, kept=tuple(int((split == number).sum()) for number in range(len(shares))))
 
 
 def _renumbered_items(items: Adjacency) -> Adjacency:

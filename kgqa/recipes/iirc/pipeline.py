@@ -31,7 +31,7 @@ from kgqa.recipes.values.stage import stages_with_values
 from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow, reasons_of, removals
+from kgqa.runs.funnel import FunnelRow, count_list, reasons_of, removals
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.iirc import IircSettings
 from kgqa.settings.linking import is_english
@@ -232,8 +232,7 @@ def choose(run: Run) -> StageOutput:
     )  # fmt: skip
     split_questions = in_limits.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
-    note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=note)
+    return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=count_list(counts))
 
 
 def _settings(run: Run) -> IircSettings:
