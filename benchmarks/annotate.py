@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Section, Table
-from kgqa.collection import registry
 from kgqa.collection.journal import Journal
-from kgqa.collection.project import read_project
+from kgqa.collection.project import TASKS, read_project
 from kgqa.database import database_at
 from tests.collection.conftest import write_project
 
@@ -28,7 +27,7 @@ SUBMISSIONS = 10_000
 def main(arguments: Sequence[str] = ()) -> Section:
     """Latencies of both calls, and submissions per second."""
     count = int(arguments[0]) if arguments else SUBMISSIONS
-    registry.TASKS["colours"] = "tests.collection.colours"
+    TASKS["colours"] = "tests.collection.colours"
     people = [f"person {number}" for number in range(PEOPLE)]
     with tempfile.TemporaryDirectory() as folder:
         path = write_project(Path(folder), people=people, per_item=3, options={"things": ITEMS})

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.measure import Section, Table, spread
-from kgqa.collection import registry
 from kgqa.collection.figures import figures
 from kgqa.collection.journal import Journal
-from kgqa.collection.project import read_project
+from kgqa.collection.project import TASKS, read_project
 from kgqa.collection.state import replay, rows_table
 from kgqa.database import database_at
 from tests.collection.conftest import write_project
@@ -64,7 +63,7 @@ def _now() -> tuple[float, float]:
 
 def _journal(folder: Path, count: int) -> Journal:
     """A journal with ``count`` events, about."""
-    registry.TASKS["colours"] = "tests.collection.colours"
+    TASKS["colours"] = "tests.collection.colours"
     path = folder / "journal.sqlite"
     opened = Journal(database_at(path, option="--journal", file=path.name), read_project(write_project(folder)))
     events = journal(items=count // PER_ITEM, seed=1, people=PEOPLE, after=sum(1 for _ in opened.events()))

@@ -39,16 +39,22 @@ def _closes(data, at):  # type: ignore[no-untyped-def]
     return (byte_1 == 0xEF and byte_2 == 0xBC and byte_3 == 0x89) or (byte_1 == 0xE2 and byte_2 == 0x80 and byte_3 in (0x99, 0x9D))
 
 
+@kernel(inline=True)
+def _append(starts, count, start):  # type: ignore[no-untyped-def]
+    """``starts`` with one more, and their number."""
+    if count == len(starts):
+        starts = grown(starts, count + 1)
+    starts[count] = start
+    return starts, count + 1
+
+
 @kernel
 def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
     counts = np.zeros(len(offsets) - 1, np.int64)
     starts, count = np.empty(1 << 16, np.int32), 0
     for text in range(len(counts)):
         begin, end = offsets[text], offsets[text + 1]
-        if count == len(starts):
-            starts = grown(starts, count + 1)
-        starts[count] = 0
-        count += 1
+        starts, count = _append(starts, count, 0)
         counts[text] = 1
         character = 0
         for at in range(begin, end):
@@ -65,10 +71,7 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
                     after += 1 if data[after] == 32 else 3
                     closing_count += 1
                 if after < end and data[after] != 10 and not (after + 2 < end and _is_full_stop(data, after)):
-                    if count == len(starts):
-                        starts = grown(starts, count + 1)
-                    starts[count] = character + closing_count
-                    count += 1
+                    starts, count = _append(starts, count, character + closing_count)
                     counts[text] += 1
                 continue
             skip = 0
@@ -79,9 +82,6 @@ def _sentence_starts(data, offsets):  # type: ignore[no-untyped-def]
                 if not initial and not 97 <= data[at + 2] <= 122:
                     skip = 2
             if skip:
-                if count == len(starts):
-                    starts = grown(starts, count + 1)
-                starts[count] = character + skip - 1
-                count += 1
+                starts, count = _append(starts, count, character + skip - 1)
                 counts[text] += 1
     return counts, starts[:count].copy()

@@ -139,11 +139,13 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
         else:
             kind = class_at(character, classes)
             lower = character
+        # Whether the character goes on with the token that ``run``, the class of its last letters, describes.
         if run == SPACE:
             goes_on = False
         elif kind <= HANGUL and run != LEADING:
             goes_on = kind == run and kind in (WORD, KATAKANA)
         else:
+            # Marks and joiners belong to the letter before them; a leading vowel or a joined letter takes one letter more.
             goes_on = kind in (MARK, JOINER) or (run == LEADING and kind == IDEOGRAPH)
             if kind == JOINER and run in (IDEOGRAPH, LEADING):
                 run = np.uint8(LEADING)
@@ -158,7 +160,7 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
             if kind == SPACE:
                 continue
             starts[count] = start - begin
-            if kind == SYMBOL:
+            if kind == SYMBOL:  # a token of its own
                 ends[count] = at - begin
                 hashes[count] = mixed((HASH_START ^ np.uint64(lower)) * HASH_PRIME)
                 spellings[count] = initials[count] = np.uint64(0)
@@ -175,6 +177,7 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
                 spelling += part
                 if place == 0:
                     initial = part
+        # FNV-1a over the folded characters; what folding changed goes into the spelling.
         code = (code ^ np.uint64(lower)) * HASH_PRIME
         place += 1
         if run == WORD:  # nearly all characters of most texts, and the space behind them

@@ -89,14 +89,14 @@ class GuessCheck(Check):
         worst = Worst()
         starts = np.cumsum([0, *(len(ids) for _, _, ids in self._places)])
         hits = np.flatnonzero(guesses.right)
-        hits = hits[np.lexsort((guesses.question[hits], -guesses.seen[hits]))][: 1 << 10]
+        hits = hits[np.lexsort((guesses.question[hits], -guesses.occurrences[hits]))][: 1 << 10]
         for row in hits.tolist():
             question = int(guesses.question[row])
             batch = int(np.searchsorted(starts, question, side="right")) - 1
             split, first, ids = self._places[batch]
             place = question - int(starts[batch])
-            what = f"{guesses.feature[row]} {guesses.seen[row]}"
-            worst.add(float(guesses.seen[row]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
+            what = f"{guesses.feature[row]} {guesses.occurrences[row]}"
+            worst.add(float(guesses.occurrences[row]), split, ids[place], what=lambda text=what: text, number=first + place)  # type: ignore[misc]
         return worst
 
     def explain(self, what: str, instance: Instance, counterpart: Instance | None) -> str:

@@ -39,7 +39,7 @@ class NearSharedCheck(Check):
         """Nothing was read yet."""
         super().__init__(seed=seed)
         self.texts = NearSharedTexts(width=self.width, seed=seed)
-        self.found: list[NearShared] = []
+        self.shared: list[NearShared] = []
         self.engine: Engine | None = None
         """Compares the texts; None: threads."""
         self._pairs: dict[tuple[str, str], None] = {}
@@ -57,8 +57,8 @@ class NearSharedCheck(Check):
         """Find the near-duplicates; the worst pair, and all of them as parts."""
         if not self._pairs:
             return self.finding(reason=NOT_COMPARED)
-        self.found = self.texts.shared(list(self._pairs), most=EXAMPLES, engine=self.engine)
-        pairs = [pair for pair in self.found if pair.of]
+        self.shared = self.texts.shared(list(self._pairs), most=EXAMPLES, engine=self.engine)
+        pairs = [pair for pair in self.shared if pair.of]
         if not pairs:
             return self.finding(reason="No question has such a text.")
         worst = max(pairs, key=lambda pair: (pair.texts / pair.of, pair.of))

@@ -11,7 +11,7 @@ from kgqa.checks.findings import Finding
 from kgqa.splits.certificate import Certificate
 
 if TYPE_CHECKING:
-    from kgqa.checks.readers.judging import Judged
+    from kgqa.checks.readers.judging import ReaderResults
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Audit:
     """None where nothing was compared."""
     remarks: tuple[str, ...]
     """Remarks about each set: skipped files, faults of content."""
-    readers: Judged | None
+    readers: ReaderResults | None
     """Results of trained readers; None without ``readers``."""
     html: Path
     json: Path

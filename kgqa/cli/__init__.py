@@ -85,13 +85,8 @@ def _is_interruption(error: BaseException | None) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
-def main() -> None:
-    """Run the command. An error of the user prints one line and exits with 2; a signal prints one line and exits with 128 plus its
-    number.
-    """
-    from kgqa.cli.printable import printable
-    from kgqa.errors import InterruptedRun, KgqaError
-
+def _set_up_process() -> None:
+    """Handlers of signals, and the streams that are printed to."""
     STOP.number = None
     # SIGTERM from a scheduler and SIGHUP from a closed terminal must clean up like Ctrl-C.
     for number in NUMBERS:
@@ -102,6 +97,16 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without a letter shows its number
+
+
+def main() -> None:
+    """Run the command. An error of the user prints one line and exits with 2; a signal prints one line and exits with 128 plus its
+    number.
+    """
+    from kgqa.cli.printable import printable
+    from kgqa.errors import InterruptedRun, KgqaError
+
+    _set_up_process()
     try:
         try:
             from kgqa.cli.app import run

@@ -11,8 +11,10 @@ import typer.core
 from typer import Argument, Option
 
 from kgqa.cli.annotate_tables import figures, print_samples
+from kgqa.cli.options import is_typed
 from kgqa.cli.printable import printable
 from kgqa.errors import SettingsError
+from kgqa.runs.funnel import count_list
 from kgqa.settings.defaults import ANNOTATE_PORT, ANNOTATE_SAMPLE, ANNOTATE_SPLIT, ANNOTATOR, DRAWS_SEED, LINK_DAYS
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def export(
     import kgqa
 
     result = kgqa.annotate_export(project, to=to, out=out, journal=journal)
-    counts = ", ".join(f"{name} {count:,}" for name, count in result.counts.items())
+    counts = count_list(result.counts)
     typer.echo(printable(f"Written: {result.out} ({counts})"))
 
 
@@ -165,10 +167,9 @@ def seat(
 ) -> None:
     """Let a chat model answer items under its own name; it never counts as a person."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
-    with ConsoleProgress(Terminal()) as progress:
+    with Terminal().progress() as progress:
         result = kgqa.annotate_seat(
             project, model=model, endpoint=endpoint, person=person, limit=limit, journal=journal, progress=progress
         )  # fmt: skip
@@ -180,8 +181,7 @@ def seat(
 def _refuse_idle_options(ctx: typer.Context, project: Path, *, prints: bool) -> None:
     """Raise SettingsError for options that have no effect together."""
     options = {parameter.name or "": parameter.opts[-1] for parameter in ctx.command.params if parameter.param_type_name == "option"}
-    sources = {name: ctx.get_parameter_source(name) for name in options}
-    typed_options = {name: options[name] for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    typed_options = {name: option for name, option in options.items() if is_typed(ctx, name)}
     if not project.is_dir():
         if idle := next((typed_options[name] for name in OF_DATASETS if name in typed_options), None):
             raise SettingsError(f"{idle} requires a dataset folder, but {project} is not one; leave it out.")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from kgqa.cli.terminal import Terminal
-    from kgqa.collection.figures import Figures, ModelAgreement, PairAgreement, Share
+    from kgqa.collection.figures import Figures, ModelAgreement, PairAgreement
     from kgqa.collection.task import Figure
 
 MOST_PAIRS = 12
@@ -29,8 +29,7 @@ def print_status(console: Terminal, figures: Figures, extra: Sequence[Figure] = 
     if extra:
         own = _table("The task's figures", "figure", ">items", ">per cent (95% interval)")
         for figure in extra:
-            interval = f"{figure.value.mean:.1f} ({figure.value.low:.1f} to {figure.value.high:.1f})"
-            own.add_row(on_one_line(figure.name), f"{figure.items:,}", interval)
+            own.add_row(on_one_line(figure.name), f"{figure.items:,}", str(figure.value))
         console.print(own)
     for sentence in _sentences(figures):
         console.say(sentence)
@@ -63,7 +62,7 @@ def _people(figures: Figures) -> Table:
         remark = "a model" if person.model else "" if person.withdrawn is None else "withdrawn"
         table.add_row(
             on_one_line(person.person), f"{person.answers:,}", f"{person.skipped:,}", f"{person.flagged:,}", f"{person.seconds / 3600:.1f}",
-            "" if person.median is None else f"{person.median:.0f}", percent(gold[person.person]) if person.person in gold else "",
+            "" if person.median is None else f"{person.median:.0f}", gold[person.person].percent if person.person in gold else "",
             verdict + tries, remark,
         )  # fmt: skip
     return table
@@ -98,7 +97,7 @@ def _pairs(figures: Figures) -> Table:
     table = _table("Agreement of two people", "question", "people", ">items", ">same, per cent", ">Cohen's kappa")
     for pair in figures.pairs[:MOST_PAIRS]:
         people = f"{on_one_line(pair.first)}, {on_one_line(pair.second)}"
-        table.add_row(_question(figures, pair), people, f"{pair.same.of:,}", percent(pair.same), coefficient(pair.kappa))
+        table.add_row(_question(figures, pair), people, f"{pair.same.of:,}", pair.same.percent, coefficient(pair.kappa))
     return table
 
 
@@ -108,7 +107,7 @@ def _models(figures: Figures) -> Table:
     table = _table("Models against the label that most people gave", "model", "question", ">items", ">same, per cent", ">Cohen's kappa")
     for entry in figures.models:
         table.add_row(
-            on_one_line(entry.person), _question(figures, entry), f"{entry.same.of:,}", percent(entry.same), coefficient(entry.kappa)
+            on_one_line(entry.person), _question(figures, entry), f"{entry.same.of:,}", entry.same.percent, coefficient(entry.kappa)
         )
     return table
 
@@ -122,7 +121,7 @@ def _drift(figures: Figures) -> Table:
     table = _table("Gold items right, from the first tenth to the last", "name", ">answers", ">per cent", "tenths, per cent")
     for entry in figures.drift:
         windows = " ".join(f"{100 * window.share:.0f}" for window in entry.windows)
-        table.add_row(on_one_line(entry.person) or "all people", f"{entry.right.of:,}", percent(entry.right), windows)
+        table.add_row(on_one_line(entry.person) or "all people", f"{entry.right.of:,}", entry.right.percent, windows)
     return table
 
 
@@ -131,7 +130,7 @@ def _labels(figures: Figures) -> Table:
     for part in figures.labels:
         for label in part.labels[:MOST_LABELS]:
             cells = [on_one_line(text) for text in (part.step, part.question, label.label or "(none)")]
-            table.add_row(*cells, f"{label.answers.count:,}", percent(label.answers), f"{label.decided:,}")
+            table.add_row(*cells, f"{label.answers.count:,}", label.answers.percent, f"{label.decided:,}")
         if part.distinct > MOST_LABELS:
             table.add_row(on_one_line(part.step), on_one_line(part.question), f"{part.distinct - MOST_LABELS:,} more", "", "", "")
     return table
@@ -158,10 +157,3 @@ def _sentences(figures: Figures) -> list[str]:
 def _narrow(text: str) -> str:
     """An interval in fewer characters: ``0.84 (0.71–0.96)``."""
     return text.replace(" to ", "–")
-
-
-def percent(share: Share) -> str:
-    """``73.3 (55.6 to 85.8)``."""
-    from kgqa.collection.card import percent as text
-
-    return text(share)

@@ -43,7 +43,7 @@ def print_samples(dataset: Path, *, sample: int, seed: int, split: str) -> None:
 def _print_figures(console: Terminal, result: TableFigures) -> None:
     from rich.table import Table
 
-    from kgqa.collection.verdict_tables.card import label, percent
+    from kgqa.collection.verdict_tables.card import label
 
     for reader in result.readers:
         sentence = (
@@ -52,14 +52,14 @@ def _print_figures(console: Terminal, result: TableFigures) -> None:
         console.say(f"{reader.reader} ({reader.table}): {sentence}")
     shares = Table("category", *(f"{printable(reader.reader)}: per cent (95% interval)" for reader in result.readers))
     for row, share in enumerate(result.readers[0].shares):
-        shares.add_row(label(share.category), *(f"{percent(reader.shares[row].interval)}" for reader in result.readers))
+        shares.add_row(label(share.category), *(str(reader.shares[row].interval.times(100)) for reader in result.readers))
     console.print(shares)
     if result.agreed:
         console.say(f"Agreement on the {result.agreed[0].agreement.items:,} samples with a verdict of both")
         agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
         for figure in result.agreed:
             kappa = figure.agreement.kappa
-            agreed.add_row(label(figure.question), percent(figure.same), "–" if kappa is None else f"{kappa:.2f}")
+            agreed.add_row(label(figure.question), str(figure.same.times(100)), "–" if kappa is None else f"{kappa:.2f}")
         console.print(agreed)
     elif len(result.readers) > 1:
         console.say("No sample has a verdict of both annotators, so there is no agreement to measure.", style="yellow")

@@ -47,11 +47,10 @@ def audit(
 ) -> None:
     """Check a question set for leakage, shortcuts and errors. Writes a report."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.audit(
             dataset, against=against or (), fail_on=fail_on or (), out=out, format=from_, paragraphs=paragraphs, strict=strict,
             readers=readers, reader_settings=reader_settings, encoder=encoder, device=device, endpoint=endpoint,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -41,7 +41,7 @@ def compose(
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for pairs, chains, splits and contexts.")] = SEED,
-    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
+    workers: Workers = None,
     cluster: Cluster = None,
     limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial run.")] = None,
     reader: Annotated[
@@ -70,12 +70,11 @@ def compose(
 ) -> None:
     """Compose multi-hop questions from single-hop questions. The recipe is that of MuSiQue."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
     neo4j = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.compose(
             sets or (), domain=domain, source=source, name=name, filter=filter, composer=composer, workspace=workspace, seed=seed,
             workers=workers, cluster=cluster, limit=limit, readers=reader or (), model=model, endpoint=endpoint, max_cost=max_cost,
@@ -108,8 +107,7 @@ def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
             f"Nothing is left for {' and '.join(result.empty)}: too many questions share an answer, or there are too few; provide more "
             "single-hop questions.", style="yellow",
         )  # fmt: skip
-    if result.is_seed:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_if_seed(console, result.is_seed)
     print_changed(console, result.changed)
     if result.replaced:
         console.print("This replaced a dataset with other settings or input. To keep both, give each a --name.", style="yellow")

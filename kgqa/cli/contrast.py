@@ -39,11 +39,10 @@ def contrast(
 ) -> None:
     """Transform a question set into a contrast set. It tests whether a system connects facts, or abstains if facts are missing."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.contrast(
             kind, dataset, out=out, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts, format=from_,
             paragraphs=paragraphs, strict=strict, cluster=cluster, progress=progress,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from kgqa.cli.options import Lossy, Paragraphs, Strict, print_remarks
+from kgqa.runs.funnel import count_list
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -27,11 +28,10 @@ def convert(
 ) -> None:
     """Convert a question set to another format. Reports what the format cannot represent."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.convert(dataset, to=to, out=out, format=from_, paragraphs=paragraphs, strict=strict, lossy=lossy, progress=progress)
     _print(console, result)
     print_remarks(console, result.source.remarks)
@@ -44,7 +44,7 @@ def _print(console: Terminal, result: Conversion) -> None:
     from kgqa.formats.round_trip import MORE
 
     how = "recognised" if result.source.recognised else "as named"
-    sizes = ", ".join(f"{split} {count:,}" for split, count in result.counts.items())
+    sizes = count_list(result.counts)
     console.say(f"From {result.source.format} ({how}) to {result.to}: {sizes}")
     total = sum(result.counts.values())
     if result.gold:

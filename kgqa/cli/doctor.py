@@ -32,13 +32,12 @@ def doctor(
     Exits with status 1 if an answer or the engine's version is wrong, and with 2 if a named server cannot be examined.
     """
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     settings = server("neo4j", neo4j_uri, neo4j_user, neo4j_database)
     neo4j = settings if neo4j_uri or neo4j_database else None
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         examination = kgqa.doctor(queries=queries, seed=seed, workspace=workspace, script=script, neo4j=neo4j, progress=progress)
     _print(console, examination, script)
     if not examination.agree:
@@ -56,7 +55,7 @@ def _print(console: Terminal, examination: Examination, script: Path | None) -> 
 
     table = Table("component", "found", "required for", title="Installation")
     for piece in examination.pieces:
-        table.add_row(piece.name, piece.found + ("" if piece.good else " (insufficient)") if piece.found else "missing", piece.needed_for)
+        table.add_row(piece.name, piece.value + ("" if piece.good else " (insufficient)") if piece.value else "missing", piece.needed_for)
     console.print(table)
     table = Table(title="Query results by store", padding=(0, 0, 0, 1))
     for name in ("store", "version", "templates", "witnesses", "graphs", "queries", "seconds", "wrong"):

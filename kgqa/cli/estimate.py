@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
-from kgqa.cli.options import Source
+from kgqa.cli.options import AnyDomain, Source, print_if_seed
 from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ REASONS = 5
 
 
 def estimate(
-    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
+    domain: AnyDomain,
     source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
     share: Annotated[
@@ -30,11 +30,10 @@ def estimate(
 ) -> None:
     """Estimate size, time, memory and disk space of kgqa generate. Runs a part of the domain."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.estimate(domain, source=source, workspace=workspace, share=share, seed=seed, workers=workers, progress=progress)
     _print(console, result)
 
@@ -66,5 +65,4 @@ def _print(console: Terminal, result: Estimate) -> None:
     slowest = sorted(result.by_stage.items(), key=lambda entry: -entry[1])[:3]
     console.say("Predicted seconds, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
     console.say(f"The part took {result.spent:,.0f} s.")
-    if result.is_seed:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_if_seed(console, result.is_seed)

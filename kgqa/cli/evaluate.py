@@ -44,11 +44,10 @@ def evaluate(
 ) -> None:
     """Score predictions with the official metrics. Prints confidence intervals and a breakdown."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.evaluate(
             dataset,
             predictions,

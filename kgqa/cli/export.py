@@ -45,7 +45,6 @@ def export(
     from rich.filesize import decimal
 
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.export import GRAPH_FORMATS, known_format
     from kgqa.formats import qangaroo
@@ -62,7 +61,7 @@ def export(
     if out is None:
         raise SettingsError("give the folder for the files: --out DIR.")
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(Terminal()) as progress:
+    with Terminal().progress() as progress:
         files = kgqa.export(
             datasets or None, to=to, out=out, workspace=workspace, rejected=rejected, entity=entity, document=document, sample=sample,
             hops=hops, limit=limit, store=store, neo4j=settings, lossy=lossy, progress=progress,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -29,7 +29,7 @@ def generate(
     ] = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
-    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
+    workers: Workers = None,
     cluster: Cluster = None,
     limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial run.")] = None,
     store: Store = STORE,
@@ -44,7 +44,6 @@ def generate(
 ) -> None:
     """Generate a multi-hop dataset from a graph and documents."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
@@ -56,7 +55,7 @@ def generate(
         )  # fmt: skip
         _print_plan(console, plan)
         return
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         report = kgqa.generate(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, workers=workers, cluster=cluster, limit=limit,
             store=store, traversal=traversal, neo4j=neo4j, progress=progress,
@@ -99,8 +98,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
     print_result(console, report.dataset, report.counts, report.funnel, report.seconds)
     print_verdict(console, report.verdict, report.dataset)
     print_notes(console, report.funnel)
-    if report.is_seed:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_if_seed(console, report.is_seed)
     as_wikihop = report.recipe == RECIPE  # others have settings and formats of their own
     for split, count in report.counts.items():
         if not count:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Exit, Option
 
 from kgqa.cli.options import Cluster
+from kgqa.runs.funnel import count_list
 
 if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
@@ -50,13 +51,12 @@ def import_files(
 ) -> None:
     """Import dumps and other files in public formats. An interrupted import resumes."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.commands.import_files import read_options
     from kgqa.sources.registry import find_format
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.import_files(
             format, files, out=out, options=read_options(format, option or []), licence=licence, attribution=attribution,
             partial=partial, workers=workers, cluster=cluster, progress=progress,
@@ -65,7 +65,7 @@ def import_files(
 
 
 def _print(console: Terminal, result: Imported, domain: str) -> None:
-    rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
+    rows = count_list(result.rows)
     console.say(f"{result.folder}: {rows}", style="bold")
     for note in result.notes:
         console.say(note, style="yellow")

@@ -10,6 +10,7 @@ import typer
 from typer import Option
 
 from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.runs.funnel import count_list
 from kgqa.settings.defaults import WORKSPACE
 
 
@@ -25,13 +26,12 @@ def load(
 ) -> None:
     """Load the graph of a workspace into a Neo4j server. An interrupted load resumes."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     settings = server(store, neo4j_uri, neo4j_user, neo4j_database)
-    with ConsoleProgress(Terminal()) as progress:
+    with Terminal().progress() as progress:
         result = kgqa.load(workspace, store=store, dataset=dataset, rejected=rejected, replace=replace, neo4j=settings, progress=progress)
-    rows = ", ".join(f"{name} {count:,}" for name, count in result.rows.items())
+    rows = count_list(result.rows)
     typer.echo(f"{result.place} holds the graph{' (it was there already)' if result.already else ''}: {rows}")
     if result.samples is not None:
         samples_note = " (they were there already)" if result.samples_already else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from kgqa.errors import SettingsError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.settings.neo4j import Neo4jSettings
 
+AnyDomain = Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")]
 AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, hf://owner/name, or s3:// or gs://.")]
 Source = Annotated[
     str | None,
@@ -37,16 +38,29 @@ Strict = Annotated[
 
 Lossy = Annotated[bool, Option("--lossy", help="Allow the loss of gold annotations, such as support or steps; by default it is an error.")]
 
+Workers = Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")]
 Cluster = Annotated[
     str | None,
     Option(help="Run parts on Ray: auto, HOST:PORT or ray://HOST:PORT; none: threads. On CPUs it changes no result (docs/cluster.md)."),
 ]
 
 
+def is_typed(context: Context, option: str) -> bool:
+    """Whether an option is on the command line, and not at its default."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def print_remarks(console: Terminal, remarks: Sequence[str]) -> None:
     """Print the remarks about a question set, one per line."""
     for remark in remarks:
         console.say(remark, style="yellow")
+
+
+def print_if_seed(console: Terminal, is_seed: bool) -> None:
+    """Say that kgqa's own small domain was read, if it was."""
+    if is_seed:
+        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
 
 
 def server(store: str, uri: str | None, user: str | None, database: str | None) -> Neo4jSettings | None:

@@ -42,12 +42,11 @@ def predict(
 ) -> None:
     """Predict the answers of a question set. Uses a trained reader, or a model behind an endpoint."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.training.processes import is_first_process
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.predict(
             run, dataset, out=out, split=split, metric=metric, reader=reader, device=device, precision=precision, model=model,
             endpoint=endpoint, recording=recording, shots=shots, retrieve=retrieve, samples=samples, input_price=input_price,

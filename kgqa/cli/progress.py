@@ -52,12 +52,12 @@ class ConsoleProgress:
         if self._task is not None:
             self._bars.update(self._task, advance=amount, amount=self._amount())
 
-    def parts(self, seen: PartsSeen) -> None:
+    def parts(self, state: PartsSeen) -> None:
         """Show what a cluster does of the stage, and keep what it did for the end."""
-        if seen.ended:
-            self._clusters.setdefault(self._stage, []).append(seen)
+        if state.ended:
+            self._clusters.setdefault(self._stage, []).append(state)
         if self._task is not None:
-            self._bars.update(self._task, parts="" if seen.ended else _state(seen))
+            self._bars.update(self._task, parts="" if state.ended else _state(state))
 
     def finish(self, note: str = "") -> None:
         """Replace the bar by a line with the stage's note and seconds."""
@@ -76,24 +76,24 @@ class ConsoleProgress:
             self._task = None
 
 
-def _state(seen: PartsSeen) -> str:
+def _state(state: PartsSeen) -> str:
     """Parts done, how fast, the time that remains, and what ran again."""
-    rate = seen.done / seen.seconds if seen.seconds else 0.0
-    total = "" if seen.total is None else f" of {seen.total:,}"
-    remaining = "" if seen.total is None or not rate else f", {(seen.total - seen.done) / rate:,.0f} s left"
-    return f"parts {seen.done:,}{total}, {rate:,.1f}/s{remaining}{_again(seen.again)}"
+    rate = state.done / state.seconds if state.seconds else 0.0
+    total = "" if state.total is None else f" of {state.total:,}"
+    remaining = "" if state.total is None or not rate else f", {(state.total - state.done) / rate:,.0f} s left"
+    return f"parts {state.done:,}{total}, {rate:,.1f}/s{remaining}{_again(state.again)}"
 
 
 def _summary(calls: list[PartsSeen]) -> str:
     """Parts, seconds, idle share and bytes of all calls of a stage."""
-    seconds, offered = sum(seen.seconds for seen in calls), sum(seen.workers * seen.seconds for seen in calls)
-    idle = max(0.0, 1 - sum(seen.busy for seen in calls) / offered) if offered else 0.0
+    seconds, offered = sum(state.seconds for state in calls), sum(state.workers * state.seconds for state in calls)
+    idle = max(0.0, 1 - sum(state.busy for state in calls) / offered) if offered else 0.0
     moved = ""
-    if all(seen.sent is not None and seen.received is not None for seen in calls):
-        sent, received = sum(seen.sent or 0 for seen in calls), sum(seen.received or 0 for seen in calls)
+    if all(state.sent is not None and state.received is not None for state in calls):
+        sent, received = sum(state.sent or 0 for state in calls), sum(state.received or 0 for state in calls)
         moved = f", {decimal(sent)} sent, {decimal(received)} received"
-    again = _again(sum(seen.again for seen in calls))
-    parts = sum(seen.done for seen in calls)
+    again = _again(sum(state.again for state in calls))
+    parts = sum(state.done for state in calls)
     return f"{parts:,} part{'' if parts == 1 else 's'} in {seconds:.1f} s, workers {idle:.0%} idle{moved}{again}"
 
 

@@ -27,11 +27,10 @@ def publish(
 ) -> None:
     """Publish a dataset on the Hugging Face hub. Or put it into an object store, or into a folder for any other place."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.publish(dataset, to=to, public=public, replace=replace, dry_run=dry_run, progress=progress)
     _print(console, result)
 

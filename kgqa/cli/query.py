@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, server
+from kgqa.cli.options import Neo4jDatabase, Neo4jUri, Neo4jUser, Store, is_typed, server
 from kgqa.cli.printable import printable
 from kgqa.errors import QueryError, SettingsError
 from kgqa.settings.defaults import QUERY_BYTES, QUERY_MEMORY, QUERY_ROWS, QUERY_SECONDS, STORE, WORKSPACE
@@ -65,7 +65,7 @@ def query(
     if memory is not None and store == "neo4j":
         raise QueryError("--memory requires the embedded store; a server has its own limit, db.memory.transaction.max (docs/neo4j.md).")
     if list_all:
-        if context.args or any(_is_typed(context, option) for option in context.params if option != "list_all"):
+        if context.args or any(is_typed(context, option) for option in context.params if option != "list_all"):
             raise QueryError("--list cannot be combined with other options; it shows all queries.")
         _print_list()
         return
@@ -102,11 +102,6 @@ def parameters(arguments: list[str]) -> dict[str, str]:
             raise QueryError(f"--{name} is given twice; keep one.")
         result[name] = value
     return result
-
-
-def _is_typed(context: typer.Context, option: str) -> bool:
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print_list() -> None:

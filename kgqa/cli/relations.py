@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, Option
+from typer import Option
 
-from kgqa.cli.options import Cluster, Source
+from kgqa.cli.options import AnyDomain, Cluster, Source, Workers, print_if_seed
 from kgqa.settings.defaults import RELATIONS_SORT, SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ MEANING = (
 
 
 def relations(
-    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
+    domain: AnyDomain,
     source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
-    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
+    workers: Workers = None,
     cluster: Cluster = None,
     sort: Annotated[
         str, Option(help="Sort by this column of the file: facts, text_lift, share_implied, kept, verdict, …")
@@ -40,11 +40,10 @@ def relations(
 ) -> None:
     """Measure the relations of a domain. Shows which become questions and why others do not."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.relations(
             domain, source=source, workspace=workspace, seed=seed, recipe=recipe, workers=workers, cluster=cluster, sort=sort, out=out,
             progress=progress,
@@ -78,7 +77,6 @@ def _print(console: Terminal, result: Relations) -> None:
     console.say(f"{counts[ASKED]:,} of {len(result.relations):,} relations become questions.", style="bold")
     for verdict, letter in out.items():
         console.say(f"{letter}: {counts[verdict]:,} not, because {verdict}.")
-    if result.is_seed:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_if_seed(console, result.is_seed)
     if result.remark:
         console.say(result.remark, style="yellow")

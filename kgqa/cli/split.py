@@ -9,6 +9,7 @@ from typing import Annotated
 from typer import Option
 
 from kgqa.cli.options import AnySet, From, Paragraphs, print_remarks
+from kgqa.runs.funnel import count_list
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
 
 
@@ -30,16 +31,15 @@ def split(
 ) -> None:
     """Split a question set into train, dev and test. The splits share none of the given properties."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.split(
             dataset, out=out, by=by, shares=shares, cut=cut, seed=seed, format=from_, paragraphs=paragraphs,
             progress=progress,
         )  # fmt: skip
-    total = ", ".join(f"{name} {count:,}" for name, count in result.counts.items())
+    total = count_list(result.counts)
     console.say(f"Groups of connected questions: {result.components:,}; the largest has {result.largest:,} questions.")
     if cut:
         console.say(f"Dropped to keep the shares: {result.dropped:,}.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Option
 
+from kgqa.runs.funnel import count_list
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -29,7 +31,7 @@ def print_result(
     """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
     from kgqa.runs.funnel import LOSES
 
-    total = ", ".join(f"{split} {count:,}" for split, count in counts.items())
+    total = count_list(counts)
     console.say(f"{dataset}: {total}", style="bold")
     losses = sorted((row for row in funnel if row.what in LOSES and row.removed), key=lambda row: -(row.removed or 0))
     if losses:

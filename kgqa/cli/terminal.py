@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Console
 
 from kgqa.cli import print_nowhere
 from kgqa.cli.printable import printable
+
+if TYPE_CHECKING:
+    from kgqa.cli.progress import ConsoleProgress
 
 
 class Terminal(Console):
@@ -18,6 +23,12 @@ class Terminal(Console):
     def say(self, text: str, *, style: str | None = None) -> None:
         """Print one line, however narrow the terminal, with control characters made visible."""
         self.print(printable(text), style=style, soft_wrap=True, markup=False)
+
+    def progress(self) -> ConsoleProgress:
+        """Draws what a command does while it runs."""
+        from kgqa.cli.progress import ConsoleProgress
+
+        return ConsoleProgress(self)
 
     def on_broken_pipe(self) -> None:
         """Go on without printing: files and the exit status do not depend on the terminal."""

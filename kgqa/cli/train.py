@@ -71,12 +71,11 @@ def train(
 ) -> None:
     """Train a reader on a question set; an interrupted run resumes."""
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
     from kgqa.training.processes import is_first_process
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.train(
             reader, dataset, out=out, seed=seed, max_steps=max_steps, epochs=epochs, encoder=encoder, device=device, precision=precision,
             start_from=start_from, runs=runs, track=track, format=from_, paragraphs=paragraphs, cluster=cluster,

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Argument, Option
+from typer import Option
 
-from kgqa.cli.options import Source
+from kgqa.cli.options import AnyDomain, Source, Workers, print_if_seed
 from kgqa.settings.defaults import SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -17,23 +17,22 @@ if TYPE_CHECKING:
 
 
 def validate(
-    domain: Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")],
+    domain: AnyDomain,
     source: Source = None,
     workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
     documents: Annotated[int, Option(help="Maximum documents to link; if there are more, a random sample is used.")] = 50_000,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
-    workers: Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")] = None,
+    workers: Workers = None,
 ) -> None:
     """Check the settings, tables, mentions and edges of a domain.
 
     Exits with status 1 if there is an error, and with 0 if there are only warnings.
     """
     import kgqa
-    from kgqa.cli.progress import ConsoleProgress
     from kgqa.cli.terminal import Terminal
 
     console = Terminal()
-    with ConsoleProgress(console) as progress:
+    with console.progress() as progress:
         result = kgqa.validate(
             domain, source=source, workspace=workspace, documents=documents, seed=seed, workers=workers, progress=progress
         )
@@ -54,8 +53,7 @@ def _print(console: Terminal, result: Validation) -> None:
         part = "" if result.documents in (0, result.rows["documents"]) else f" in {result.documents:,} of them"
         rows = ", ".join(f"{result.rows[name]:,} {name}" for name in ("entities", "facts", "documents"))
         console.say(f"{result.domain}: {rows}; {result.mentions:,} mentions{part}.")
-    if result.is_seed:
-        console.print("No --source given: using the small domain that kgqa ships.", style="yellow")
+    print_if_seed(console, result.is_seed)
     errors = sum(problem.severity == ERROR for problem in result.problems)
     counts = {"error": errors, "warning": len(result.problems) - errors}
     console.say(", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items()) + ".", style="bold")

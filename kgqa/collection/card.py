@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kgqa.collection.figures import Figures, Person, Share
+from kgqa.collection.figures import Figures, Person
 from kgqa.collection.state import STATES
 from kgqa.collection.task import Figure
 from kgqa.metrics.agreement import Measure
@@ -22,7 +22,7 @@ def sections(figures: Figures, extra: Sequence[Figure] = ()) -> Iterator[str]:
     if figures.labels:
         yield f"## What they said\n\n{_labels(figures)}"
     if extra:
-        rows = [[escaped(figure.name), f"{figure.items:,}", _figure(figure)] for figure in extra]
+        rows = [[escaped(figure.name), f"{figure.items:,}", str(figure.value)] for figure in extra]
         yield "## Figures\n\nIn per cent with 95% intervals.\n\n" + table(["figure", "items", "value"], rows)
 
 
@@ -46,7 +46,7 @@ def _people(figures: Figures) -> Iterator[str]:
             f"{_names(models)} {verb}, not people: their answers decide nothing, and only figures that compare them with people have them."
         )
     if drift := next((entry for entry in figures.drift if not entry.person), None):
-        yield f"Of the answers to items with a known answer, {percent(drift.right)}% are right."
+        yield f"Of the answers to items with a known answer, {drift.right.percent}% are right."
     if not figures.agreement:
         yield "No item has two answers that could be compared, so there is no agreement to measure."
 
@@ -73,7 +73,7 @@ def _agreement(figures: Figures) -> str:
     text += table(["question", "items", "same", "Krippendorff's alpha", "Fleiss' kappa", "Gwet's AC1"], rows)
     if figures.models:
         rows = [
-            [escaped(entry.person), _question(figures, entry.step, entry.question), percent(entry.same), coefficient(entry.kappa)]
+            [escaped(entry.person), _question(figures, entry.step, entry.question), entry.same.percent, coefficient(entry.kappa)]
             for entry in figures.models
         ]
         text += "\n\nModels against the label that most people gave:\n\n" + table(["model", "question", "same", "Cohen's kappa"], rows)
@@ -86,7 +86,7 @@ def _labels(figures: Figures) -> str:
             _question(figures, part.step, part.question),
             escaped(label.label) or "(none)",
             f"{label.answers.count:,}",
-            percent(label.answers),
+            label.answers.percent,
             f"{label.decided:,}",
         ]
         for part in figures.labels
@@ -106,11 +106,6 @@ def _question(figures: Figures, step: str, question: str) -> str:
     return escaped(question if len(figures.progress) == 1 else f"{step}: {question}")
 
 
-def percent(share: Share) -> str:
-    """``73.3 (55.6 to 85.8)``."""
-    return f"{100 * share.share:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})"
-
-
 def coefficient(measure: Measure) -> str:
     """``0.61 (0.42 to 0.80)``; a dash where it is not defined."""
     if measure.value is None:
@@ -118,7 +113,3 @@ def coefficient(measure: Measure) -> str:
     if measure.low is None or measure.high is None:
         return f"{measure.value:.2f}"
     return f"{measure.value:.2f} ({measure.low:.2f} to {measure.high:.2f})"
-
-
-def _figure(figure: Figure) -> str:
-    return f"{figure.value.mean:.1f} ({figure.value.low:.1f} to {figure.value.high:.1f})"

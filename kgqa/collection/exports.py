@@ -16,7 +16,7 @@ from kgqa.collection.figures import Figures, figures
 from kgqa.collection.label_studio import write_tasks
 from kgqa.collection.project import Project
 from kgqa.collection.state import State
-from kgqa.collection.task import Decided, Figure, Given, Item, Step, Task, find_task
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Figure, Item, Step, Task, find_task
 from kgqa.errors import DuplicateId, EmptyResult, SettingsError, suggestion
 from kgqa.formats import native
 from kgqa.formats.card import question_card
@@ -65,18 +65,18 @@ def export(project: Project, state: State, *, to: str, out: Path | None = None) 
     return Export(to=to, out=out, counts=counts)
 
 
-def decided(state: State, steps: Mapping[str, Step]) -> Iterator[Decided]:
+def decided(state: State, steps: Mapping[str, Step]) -> Iterator[DecidedItem]:
     """The decided items, in order, with the current answers of people; models' answers are left out."""
-    answers: dict[str, list[Given]] = {}
+    answers: dict[str, list[AuthoredAnswer]] = {}
     people = state.answers.filter(~pl.col("model")).sort("number").select("item", "step", "person", "answer")
     for item, step, person, answer in people.iter_rows():
-        answers.setdefault(item, []).append(Given(person=person, answer=steps[step].answer.model_validate_json(answer)))
+        answers.setdefault(item, []).append(AuthoredAnswer(person=person, answer=steps[step].answer.model_validate_json(answer)))
     rows = state.items.filter(pl.col("state") == "decided").join(
         state.decisions.select("item", "labels", lead="answer"), on="item", how="inner", maintain_order="left"
     )
     for row in rows.iter_rows(named=True):
         lead = None if row["lead"] is None else steps[row["step"]].answer.model_validate_json(row["lead"])
-        yield Decided(item=_item(row), answers=tuple(answers.get(row["item"], ())), labels=json.loads(row["labels"]), lead=lead)
+        yield DecidedItem(item=_item(row), answers=tuple(answers.get(row["item"], ())), labels=json.loads(row["labels"]), lead=lead)
 
 
 def _item(row: Mapping[str, Any]) -> Item:
@@ -116,7 +116,7 @@ def _dataset(task: Task, state: State, out: Path) -> Export:
     return Export(to="native", out=out, counts=counts)
 
 
-def _describe(task: Task, state: State, settled: list[Decided], counts: Mapping[str, int], folder: Path, *, title: str) -> None:
+def _describe(task: Task, state: State, settled: list[DecidedItem], counts: Mapping[str, int], folder: Path, *, title: str) -> None:
     """Write the card and, last, the manifest."""
     figures_of_state, extra = figures(state), task.figures(settled)
     source = native.manifest_of(task.project.data).get("content")

@@ -35,6 +35,11 @@ class Share:
     low: float
     high: float
 
+    @property
+    def percent(self) -> str:
+        """``73.3 (55.6 to 85.8)``."""
+        return f"{100 * self.share:.1f} ({100 * self.low:.1f} to {100 * self.high:.1f})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:

@@ -12,7 +12,7 @@ from kgqa.settings.small_files import read_small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownAnswer:
     """A known answer and the line that gives it."""
 
     answer: dict[str, Any]
@@ -20,7 +20,7 @@ class Known:
     """File and line, for messages."""
 
 
-def known_answers(project: Project) -> tuple[dict[str, Known], dict[str, Known]]:
+def known_answers(project: Project) -> tuple[dict[str, KnownAnswer], dict[str, KnownAnswer]]:
     """Item → known answer, of the gold items and of the qualification.
 
     Raises MissingInput, BrokenInput, EmptyResult and DuplicateId with file and line.
@@ -33,13 +33,13 @@ def known_answers(project: Project) -> tuple[dict[str, Known], dict[str, Known]]
     return gold, qualification
 
 
-def _read(project: Project, name: str) -> dict[str, Known]:
+def _read(project: Project, name: str) -> dict[str, KnownAnswer]:
     path = project.folder / name
     if not path.is_file():
         raise MissingInput(f"{path}: there is no such file with known answers; fix the path in {project.path}.")
     with storage_errors(path):
         data = read_small(path)
-    answers: dict[str, Known] = {}
+    answers: dict[str, KnownAnswer] = {}
     for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), start=1):
         place = f"{path}, line {number}"
         if not line.strip():
@@ -56,7 +56,7 @@ def _read(project: Project, name: str) -> dict[str, Known]:
             raise BrokenInput(f"{place}: {unknown!r} is not part of a known answer; a line has item and answer.")
         if row["item"] in answers:
             raise DuplicateId(f"{place}: the item {row['item']!r} occurs twice; leave out one line.")
-        answers[row["item"]] = Known(answer=row["answer"], place=place)
+        answers[row["item"]] = KnownAnswer(answer=row["answer"], place=place)
     if not answers:
         raise EmptyResult(f"{path}: this has no known answer; write one JSON object per line, or leave the file out of {project.path}.")
     return answers

@@ -18,7 +18,7 @@ from kgqa.metrics.drop import spans_scores
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import set_overlap
 from kgqa.metrics.squad import gold_scores
-from kgqa.metrics.wilson import wilson
+from kgqa.metrics.wilson import percent
 from kgqa.records import Instance
 from kgqa.scoring.metrics import METRICS, MetricOptions
 from kgqa.scoring.prediction_files import write_predictions
@@ -192,8 +192,8 @@ def _keep_best(per_record: PerRecord, key: str, matches: Iterable[Mapping[str, f
 
 def _most_frequent(item: Answered, seed: int) -> HumanAnswer:
     """The most frequent answer with the most frequent support, each chosen for itself; ties are broken by a draw."""
-    answer = _commonest(item.answers, lambda given: given.key, f"answer to {item.instance.id}", seed)
-    support = _commonest(item.answers, lambda given: (given.support, given.sentences), f"support of {item.instance.id}", seed)
+    answer = _commonest(item.answers, lambda entry: entry.key, f"answer to {item.instance.id}", seed)
+    support = _commonest(item.answers, lambda entry: (entry.support, entry.sentences), f"support of {item.instance.id}", seed)
     return replace(answer, support=support.support, sentences=support.sentences)
 
 
@@ -211,9 +211,8 @@ def _answerability(items: Sequence[Answered], seed: int) -> tuple[Interval, int]
     if all(item.instance.answerable for item in open_items):
         return None
     says = [
-        bool(_commonest(item.answers, lambda given: bool(given.parts), f"answerability of {item.instance.id}", seed).parts)
+        bool(_commonest(item.answers, lambda answer: bool(answer.parts), f"answerability of {item.instance.id}", seed).parts)
         for item in open_items
     ]
     agreements = [answer == item.instance.answerable for answer, item in zip(says, open_items, strict=True)]
-    share = wilson(sum(agreements), len(agreements))
-    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high), len(agreements)
+    return percent(sum(agreements), len(agreements)), len(agreements)

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from kgqa.collection.iirc import PASSAGE, IircAnswer, WrittenQuestion
-from kgqa.collection.marks import Mark
+from kgqa.collection.iirc import PASSAGE, IircAnswer, Mark, WrittenQuestion
 from kgqa.collection.task import Fault, Item
 from kgqa.metrics.normalize import normalize
 from kgqa.rules.strategy_checks import MARKS

@@ -21,10 +21,10 @@ from sqlalchemy import event as listeners, func, insert, inspect, select, update
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from kgqa.collection.events import MODEL, Event
-from kgqa.collection.golds import Known, known_answers
-from kgqa.collection.project import CHANGEABLE, Project, fixed_settings
+from kgqa.collection.golds import KnownAnswer, known_answers
+from kgqa.collection.project import CHANGEABLE, Project, ProjectSettings, fixed_settings
 from kgqa.collection.tables import METADATA, PROJECT, VERSION
-from kgqa.collection.task import Answer, Decided, Fault, Given, Item, Step, Task, find_task, majority
+from kgqa.collection.task import Answer, AuthoredAnswer, DecidedItem, Fault, Item, Step, Task, find_task, majority
 from kgqa.collection.transaction import BATCH, Row, Transaction, event_of, item_of
 from kgqa.errors import (
     BrokenInput,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 MOST_BODY = 1 << 20
 """Characters of an answer or draft as JSON."""
 MOST_REASON = 2000
-_NOT_BEGUN = "the project {name!r} has not begun here; serve its pages first, or give the --journal that it has."
 _LOCK = 0x6B676172
 """The number of the server's lock under which tables are created."""
 
@@ -117,19 +116,19 @@ class Journal:
         self._is_file = database.path is not None
         self._lock = threading.RLock() if self._is_file else nullcontext()
         self._file: Any = None
-        is_new = database.path is not None and not database.path.exists()
-        if is_new and not begin:
-            raise MissingInput(f"{database.name}: {_NOT_BEGUN.format(name=project.settings.name)}")
-        if is_new and database.path is not None:
+        new_file = None if database.path is None or database.path.exists() else database.path
+        if new_file is not None:
+            if not begin:
+                raise self._not_begun()
             database.make_folder()
-            with storage_errors(database.path):  # it holds the key that signs links, so nobody else may read it
-                os.close(os.open(database.path, os.O_CREAT | os.O_RDWR, 0o600))
+            with storage_errors(new_file):  # it holds the key that signs links, so nobody else may read it
+                os.close(os.open(new_file, os.O_CREAT | os.O_RDWR, 0o600))
         try:
             self._open(begin)
         except BaseException:
-            if is_new and database.path is not None:
+            if new_file is not None:
                 for suffix in ("", "-wal", "-shm"):
-                    database.path.with_name(database.path.name + suffix).unlink(missing_ok=True)
+                    new_file.with_name(new_file.name + suffix).unlink(missing_ok=True)
             raise
 
     def _open(self, begin: bool) -> None:
@@ -148,6 +147,12 @@ class Journal:
             except BaseException:
                 self._engine.dispose()
                 raise
+
+    def _not_begun(self) -> MissingInput:
+        return MissingInput(
+            f"{self.database.name}: the project {self.project.settings.name!r} has not begun here; serve its pages first, or give the "
+            "--journal that it has."
+        )
 
     def close(self) -> None:
         """Close all connections to the database; the journal cannot be used afterwards."""
@@ -196,7 +201,7 @@ class Journal:
         elif tables & {table.name for table in METADATA.tables.values()} or (tables and self._is_file):
             raise BrokenInput(f"{self.database.name}: this is another program's database; choose another {self.database.option}.")
         elif not begin:
-            raise MissingInput(f"{self.database.name}: {_NOT_BEGUN.format(name=self.project.settings.name)}")
+            raise self._not_begun()
         METADATA.create_all(connection)
 
     @staticmethod
@@ -218,7 +223,7 @@ class Journal:
                 f"{self.database.option}."
             )
         if row is None and not begin:
-            raise MissingInput(f"{self.database.name}: {_NOT_BEGUN.format(name=settings.name)}")
+            raise self._not_begun()
         if row is None:
             return self._start(connection)
         earlier = json.loads(row.settings)
@@ -234,7 +239,7 @@ class Journal:
             known_answers(self.project)
             transaction = Transaction(connection, self._id, int(row.events), max(self._clock(), float(row.time)))
             transaction.event("change", settings=settings.model_dump(mode="json"))
-            transaction.set_members(self._roles())
+            transaction.set_members(_roles(settings))
             for item in transaction.rows("items", state="disputed"):
                 self._decide(transaction, item)  # another agreement may decide it
             transaction.flush()
@@ -250,27 +255,24 @@ class Journal:
         assert key is not None
         transaction = Transaction(connection, int(key[0]), 0, self._clock())
         transaction.event("open", settings=settings.model_dump(mode="json"))
-        transaction.set_members(self._roles())
+        transaction.set_members(_roles(settings))
+        known = gold | qualification
         ids: set[str] = set()
         for item in self.task.items():
             if item.id in ids:
                 raise DuplicateId(f"{self.project.data}: the item {item.id} occurs twice; fix the data.")
             ids.add(item.id)
             purpose = "qualification" if item.id in qualification else "gold" if item.id in gold else "work"
-            self._add_item(transaction, item, purpose, {**gold, **qualification}.get(item.id), new=True)
-        for name, entry in {**gold, **qualification}.items():
+            self._add_item(transaction, item, purpose, known.get(item.id), new=True)
+        for name, entry in known.items():
             if name not in ids:
                 raise UnknownId(f"{entry.place}: there is no item {name!r} in this project; leave out the line.")
-        if len(ids) == len(gold) + len(qualification):
+        if len(ids) == len(known):
             raise EmptyResult(f"{self.project.path}: there is no item to work on in {self.project.data}; give other data, split or sample.")
         transaction.flush()
         return transaction.project
 
-    def _roles(self) -> dict[str, str]:
-        settings = self.project.settings
-        return dict.fromkeys(settings.people, "person") | dict.fromkeys(settings.leads, "lead")
-
-    def _add_item(self, transaction: Transaction, item: Item, purpose: str, known: Known | None = None, *, new: bool = False) -> None:
+    def _add_item(self, transaction: Transaction, item: Item, purpose: str, known: KnownAnswer | None = None, *, new: bool = False) -> None:
         step = self.task.steps.get(item.step)
         if step is None or not 1 <= len(item.id) <= 200:
             raise InputError(f"{self.project.data}: the item {item.id[:80]!r} has no step or id that a project can hold; fix the task.")
@@ -403,16 +405,8 @@ class Journal:
             earlier = transaction.row("submission", token=token)
             if earlier is not None:
                 return int(earlier.number)
-            return self._append_answer(
-                transaction,
-                person,
-                parsed_answer,
-                json.loads(text),
-                row=transaction.item(item),
-                faults=faults,
-                token=token,
-                seconds=seconds,
-            )
+            row, body = transaction.item(item), json.loads(text)
+            return self._append_answer(transaction, person, parsed_answer, body, row=row, faults=faults, token=token, seconds=seconds)
 
     def take(self, submissions: Sequence[Submission]) -> None:
         """Append answers that were given elsewhere: all of them, or none. Raises as :meth:`submit`."""
@@ -559,7 +553,7 @@ class Journal:
 
     # What leads and the server do
 
-    def disputes(self) -> list[Decided]:
+    def disputes(self) -> list[DecidedItem]:
         """The items on which people disagree, in order, each with its answers and without labels."""
         with self._reading() as transaction:
             return [self._with_answers(transaction, item_of(row), {}) for row in transaction.rows("items", state="disputed")]
@@ -630,7 +624,7 @@ class Journal:
                     self._decide(transaction, row)
             return sum(seat.state == "done" for seat in seats)
 
-    def decided(self) -> Iterator[Decided]:
+    def decided(self) -> Iterator[DecidedItem]:
         """The decided items, in order, with the answers of people."""
         with self._reading() as transaction:
             rows = transaction.rows("items", state="decided")
@@ -681,12 +675,10 @@ class Journal:
         for event in self.events():
             if event.kind == "submit" and (question := self._question_of(items[event.item], event)) is not None:
                 submitted[event.item] = question
-            elif event.kind == "undo":
+            elif event.kind in {"undo", "refuse"}:
                 submitted.pop(event.item, None)
             elif event.kind == "solve":
                 solved.add(event.item)
-            elif event.kind == "refuse":
-                submitted.pop(event.item, None)
         solved_questions = [question for item, question in submitted.items() if item in solved]
         return solved_questions, [question for item, question in submitted.items() if item not in solved]
 
@@ -723,14 +715,16 @@ class Journal:
             version=int(draft.version) if draft is not None else 0,
         )
 
-    def _with_answers(self, transaction: Transaction, item: Item, labels: Mapping[str, str], *, lead: Answer | None = None) -> Decided:
+    def _with_answers(self, transaction: Transaction, item: Item, labels: Mapping[str, str], *, lead: Answer | None = None) -> DecidedItem:
         """The item with the answers of people, in the order of submission."""
         step = self.task.steps[item.step]
         rows = [row for row in transaction.rows("answers", item=item.id) if not row.person.startswith(MODEL)]
-        answers = tuple(Given(person=row.person, answer=step.answer.model_validate(json.loads(row.body)["answer"])) for row in rows)
-        return Decided(item=item, answers=answers, labels=labels, lead=lead)
+        answers = tuple(
+            AuthoredAnswer(person=row.person, answer=step.answer.model_validate(json.loads(row.body)["answer"])) for row in rows
+        )
+        return DecidedItem(item=item, answers=answers, labels=labels, lead=lead)
 
-    def _decided(self, transaction: Transaction, item: Item) -> Decided:
+    def _decided(self, transaction: Transaction, item: Item) -> DecidedItem:
         """A decided item, with its labels from the journal."""
         row = transaction.row("decision", item=item.id)
         assert row is not None
@@ -750,9 +744,9 @@ class Journal:
         if labels is None:
             transaction.run("set item", item=row.id, state=state)
         else:
-            self._settle(transaction, Decided(item=undecided.item, answers=undecided.answers, labels=labels))
+            self._settle(transaction, DecidedItem(item=undecided.item, answers=undecided.answers, labels=labels))
 
-    def _settle(self, transaction: Transaction, decided: Decided) -> None:
+    def _settle(self, transaction: Transaction, decided: DecidedItem) -> None:
         """Mark an item as decided, and add what follows from it."""
         transaction.run("set item", item=decided.item.id, state="decided")
         for follower in self.task.steps[decided.item.step].follow(decided):
@@ -809,6 +803,11 @@ def kept_settings(database: Database, project: str) -> str | None:
                 return connection.execute(select(PROJECT.c.settings).where(PROJECT.c.name == project)).scalar()
         finally:
             engine.dispose()
+
+
+def _roles(settings: ProjectSettings) -> dict[str, str]:
+    """Role of each person of a project."""
+    return dict.fromkeys(settings.people, "person") | dict.fromkeys(settings.leads, "lead")
 
 
 def _standing(row: Row) -> Standing:

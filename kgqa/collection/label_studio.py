@@ -69,8 +69,8 @@ class _Control:
         if value is None or value in ("", [], ()):
             return None
         if self.kind in {"choice", "choices", "boolean"}:
-            chosen = [YES if value else NO] if self.kind == "boolean" else [value] if self.kind == "choice" else list(value)
-            return {"choices": chosen}
+            choices = [YES if value else NO] if self.kind == "boolean" else [value] if self.kind == "choice" else list(value)
+            return {"choices": choices}
         texts = [value] if self.kind == "text" else list(value) if self.kind == "texts" else [json.dumps(value, ensure_ascii=False)]
         return {"text": texts}
 

@@ -135,11 +135,11 @@ def _tables(folder: Path) -> tuple[Path, Path]:
         return folder / "documents.parquet", folder / "mentions.parquet"
     workspace = Workspace(folder)
     workspace.check_tables(*filter(workspace.has_record, STAGES))
-    documents, marked, mentions = (folder / "tables" / f"{name}.parquet" for name in ("documents", "annotations", "mentions"))
+    documents, annotations, mentions = (folder / "tables" / f"{name}.parquet" for name in ("documents", "annotations", "mentions"))
     if not documents.is_file():
         raise MissingInput(f"{folder}: this is neither a workspace nor an import's folder; give one, or a file of JSON lines.")
-    if marked.is_file() and pl.scan_parquet(marked).select(pl.len()).collect().item():
-        return documents, marked
+    if annotations.is_file() and pl.scan_parquet(annotations).select(pl.len()).collect().item():
+        return documents, annotations
     if not mentions.is_file():
         raise MissingInput(f"{mentions}: this table is missing; run kgqa generate in this workspace first.")
     return documents, mentions
@@ -156,13 +156,13 @@ def _from_tables(folder: Path, least: int, sample: int, seed: int) -> Iterator[P
     order = pl.Series(text_hashes(pa.array(rich.to_list(), pa.string()), seed=seed)).arg_sort()
     count, size = 0, max(256, 4 * sample)
     for begin in range(0, len(rich), size):
-        chosen = rich.gather(order.slice(begin, size))
-        rows = links.filter(pl.col("document").is_in(chosen.implode())).sort("document", "start", -pl.col("end"), "target")
+        batch = rich.gather(order.slice(begin, size))
+        rows = links.filter(pl.col("document").is_in(batch.implode())).sort("document", "start", -pl.col("end"), "target")
         links_of = {key[0]: part.select("start", "end", "target", "target_title").rows() for key, part in rows.group_by(["document"])}
-        rows_of_documents = pl.scan_parquet(document_file).filter(pl.col("id").is_in(chosen.implode()))
+        rows_of_documents = pl.scan_parquet(document_file).filter(pl.col("id").is_in(batch.implode()))
         titles = rows_of_documents.select("id", pl.coalesce("title", "id"), "text").collect()
         texts = {name: (title, text) for name, title, text in titles.iter_rows()}
-        for document in chosen:
+        for document in batch:
             passages = list(_paragraphs(document, *texts[document], links_of[document], least))
             if passages:
                 yield passages[draw(purpose=PURPOSE, seed=seed, id=document) % len(passages)]

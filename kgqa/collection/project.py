@@ -11,11 +11,19 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from kgqa.collection.events import MODEL
-from kgqa.collection.registry import TASKS
 from kgqa.errors import MissingInput, SettingsError, storage_errors, suggestion
 from kgqa.settings.base import Positive, Settings, Share, setting_fault
 from kgqa.settings.small_files import read_toml
 
+TASKS = {
+    "validate": "kgqa.collection.tasks.validate",
+    "answer": "kgqa.collection.tasks.answer",
+    "compose": "kgqa.collection.tasks.compose",
+    "iirc-questions": "kgqa.collection.tasks.iirc_questions",
+    "iirc-answers": "kgqa.collection.tasks.iirc_answers",
+    "strategyqa": "kgqa.collection.tasks.strategyqa",
+}
+"""Name → the module with the class ``TASK``."""
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -85,7 +86,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seated:
+class SeatReport:
     """What a model has done."""
 
     person: str
@@ -105,7 +106,7 @@ def _listed(meanings: Mapping[str, str]) -> str:
 
 
 def _validation(shown: Mapping[str, Any]) -> str:
-    others = "\n".join(f"- {other['id']}: {other['text']}" for other in shown["others"]) or "- none"
+    others = _candidates(shown["others"]) or "- none"
     steps = "\n".join(f"{step['question']} → {step['answer'] or '?'}" for step in shown["steps"])
     return (
         f"Question: {shown['question']}\nAnswer of the dataset: {shown['answer']['text']}\nOther candidates:\n{others}\n"
@@ -119,26 +120,28 @@ def _validation(shown: Mapping[str, Any]) -> str:
     )
 
 
+def _question(shown: Mapping[str, Any]) -> str:
+    """The question with its candidates and documents."""
+    candidates = _candidates(shown["candidates"])
+    listed = f"Candidates:\n{candidates}\n" if candidates else ""
+    return f"Question: {shown['question']}\n{listed}\nDocuments:\n{documents(shown['documents'])}\n\n"
+
+
+def _candidates(candidates: Sequence[Mapping[str, Any]]) -> str:
+    return "\n".join(f"- {candidate['id']}: {candidate['text']}" for candidate in candidates)
+
+
 def _own(shown: Mapping[str, Any]) -> str:
-    candidates = "\n".join(f"- {candidate['id']}: {candidate['text']}" for candidate in shown["candidates"])
-    field = "the id of the candidate that answers it" if candidates else "the answer, in the words of the documents"
-    return (
-        f"Question: {shown['question']}\n"
-        + (f"Candidates:\n{candidates}\n" if candidates else "")
-        + f"\nDocuments:\n{documents(shown['documents'])}\n\nAnswer the question: give {field}, or an empty text if the documents do not "
-        "answer it."
-    )
+    field = "the id of the candidate that answers it" if shown["candidates"] else "the answer, in the words of the documents"
+    return f"{_question(shown)}Answer the question: give {field}, or an empty text if the documents do not answer it."
 
 
 def _answer(shown: Mapping[str, Any]) -> str:
-    candidates = "\n".join(f"- {candidate['id']}: {candidate['text']}" for candidate in shown["candidates"])
-    kinds = "candidate: one of the candidates; none: no candidate follows" if candidates else _listed(KINDS)
+    kinds = "candidate: one of the candidates; none: no candidate follows" if shown["candidates"] else _listed(KINDS)
     return (
-        f"Question: {shown['question']}\n"
-        + (f"Candidates:\n{candidates}\n" if candidates else "")
-        + f"\nDocuments:\n{documents(shown['documents'])}\n\nAnswer the question from the documents. The kind of answer is one of: "
-        f"{kinds}. Fill in the field that belongs to the kind (spans: the shortest texts that answer, word for word; number in digits and "
-        "its unit; candidate: its id), and leave the others empty. Under support list the ids of the documents that one needs."
+        f"{_question(shown)}Answer the question from the documents. The kind of answer is one of: {kinds}. Fill in the field that belongs "
+        "to the kind (spans: the shortest texts that answer, word for word; number in digits and its unit; candidate: its id), and leave "
+        "the others empty. Under support list the ids of the documents that one needs."
     )
 
 
@@ -186,7 +189,7 @@ def fill_seats(
     person: str | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
-) -> Seated:
+) -> SeatReport:
     """Let ``model`` answer the items of a project, at most ``limit``, under the name ``model:`` and ``person``, by default its own.
 
     Items without a usable answer are skipped with the reason. ``recording`` keeps the model's answers, so that an interrupted call goes on
@@ -203,7 +206,7 @@ def fill_seats(
     journal.seat_model(name)
     progress, begin = progress or Silent(), time.perf_counter()
     progress.start(f"{name} answers", limit, "items")
-    ask_model = _asker(model, recording, endpoint, settings)
+    ask_model = partial(ask, model=model, recording=recording, endpoint=endpoint, settings=settings)
     answered, left_out = 0, Counter[str]()
     while limit is None or answered + left_out.total() < limit:
         reservation = next(filter(None, (journal.next_item(name, step=step) for step in steps)), None)
@@ -220,7 +223,7 @@ def fill_seats(
             answered += 1
         progress.advance(1)
     progress.finish(f"{answered:,} items")
-    return Seated(person=name, answered=answered, left_out=left_out, seconds=time.perf_counter() - begin)
+    return SeatReport(person=name, answered=answered, left_out=left_out, seconds=time.perf_counter() - begin)
 
 
 def seat_name(model: str, person: str | None) -> str:
@@ -232,11 +235,8 @@ def seat_name(model: str, person: str | None) -> str:
     return MODEL + name
 
 
-Ask = Callable[[Sequence[Mapping[str, str]], type[BaseModel], Callable[[BaseModel], str]], Asked[BaseModel]]
-
-
-def conduct(step: Step, item: Item, *, ask_model: Ask) -> dict[str, Any] | str:
-    """The model's answer to an item, or the reason why there is none."""
+def conduct(step: Step, item: Item, *, ask_model: Callable[..., Asked[Any]]) -> dict[str, Any] | str:
+    """The model's answer to an item, or the reason why there is none; ``ask_model``: :func:`kgqa.chat.ask.ask` for a model."""
     answer: dict[str, Any] = {}
     hidden = item.step == "validate" and "answer" not in step.shown(item, {})
     for part in ((OWN,) if hidden else ()) + PARTS[item.step]:
@@ -246,7 +246,7 @@ def conduct(step: Step, item: Item, *, ask_model: Ask) -> dict[str, Any] | str:
         def check(form: BaseModel, part: Part = part, earlier: dict[str, Any] = earlier) -> str:
             return "" if part is OWN else fault_of(step, item, part.answer(form, earlier))
 
-        reply = ask_model(messages, part.form, check)
+        reply = ask_model(messages, part.form, check=check)
         if reply.value is None:
             return reply.reason
         answer = part.answer(reply.value, answer)
@@ -261,10 +261,3 @@ def fault_of(step: Step, item: Item, answer: Mapping[str, Any]) -> str:
         return located_fault(error)
     sentences = (fault.sentence for fault in step.faults(item, parsed) if fault.blocking)
     return next(sentences, "").removesuffix(".")
-
-
-def _asker(model: str, recording: Path, endpoint: str | None, settings: LlmSettings | None) -> Ask:
-    def asked(messages: Sequence[Mapping[str, str]], form: type[BaseModel], check: Callable[[BaseModel], str]) -> Asked[BaseModel]:
-        return ask(messages, form, model=model, recording=recording, endpoint=endpoint, settings=settings, check=check)
-
-    return asked

@@ -268,14 +268,14 @@ class _Training:
 class SolverThread:
     """Asks the solvers about questions as they come, in a thread."""
 
-    def __init__(self, solvers: Solvers, done: Callable[[SolverResult], object], *, asked: Iterable[Instance] = ()) -> None:
-        """``done`` gets each result, in this thread; ``asked``: the questions that were accepted before, to train on."""
-        self.solvers, self._done = solvers, done
+    def __init__(self, solvers: Solvers, receive: Callable[[SolverResult], object], *, accepted: Iterable[Instance] = ()) -> None:
+        """``receive`` gets each result, in this thread; ``accepted``: the questions so far, to train on."""
+        self.solvers, self._receive = solvers, receive
         self._waiting: queue.SimpleQueue[Instance | None] = queue.SimpleQueue()
         self._latest: dict[str, Instance] = {}
         """The question of each id that was put last; results of an earlier one, which its author took back, are dropped."""
         self._ends = False
-        solvers.add(asked)
+        solvers.add(accepted)
         self._thread = threading.Thread(target=self._loop, name="kgqa solvers", daemon=True)
         self._thread.start()
 
@@ -298,7 +298,7 @@ class SolverThread:
                 accepted_questions: list[Instance] = []
                 for instance, result in zip(instances, results, strict=True):
                     if self._latest[instance.id] is instance:
-                        self._done(result)
+                        self._receive(result)
                         accepted_questions += [] if result.refusal else [instance]
                 self.solvers.add(accepted_questions)
             except KgqaError as error:

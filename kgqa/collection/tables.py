@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from importlib.resources import files
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -28,29 +29,41 @@ VERSION = 1
 SHORT = String(200)
 NUMBER = BigInteger().with_variant(Integer, "sqlite")
 METADATA = MetaData()
+
+
+def _column(name: str, kind: Any, **options: Any) -> Column[Any]:
+    """A column that has a value in every row."""
+    return Column(name, kind, nullable=False, **options)
+
+
+def _key(name: str, kind: Any) -> Column[Any]:
+    """A column of the primary key."""
+    return Column(name, kind, primary_key=True, autoincrement=False)
+
+
 PROJECT = Table(
     "kgqa_project",
     METADATA,
     Column("id", NUMBER, primary_key=True),
-    Column("version", Integer, nullable=False),
+    _column("version", Integer),
     Column("name", SHORT, nullable=False, unique=True),
-    Column("identity", SHORT, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("secret", SHORT, nullable=False),
-    Column("events", NUMBER, nullable=False),
-    Column("time", Double, nullable=False),
+    _column("identity", SHORT),
+    _column("settings", Text),
+    _column("secret", SHORT),
+    _column("events", NUMBER),
+    _column("time", Double),
 )
 """A row per project: its settings as JSON, the key that signs links, the number of its events and the time of the last one."""
 EVENT = Table(
     "kgqa_event",
     METADATA,
-    Column("project", NUMBER, primary_key=True, autoincrement=False),
-    Column("number", NUMBER, primary_key=True, autoincrement=False),
-    Column("time", Double, nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("person", SHORT, nullable=False),
-    Column("item", SHORT, nullable=False),
-    Column("body", Text, nullable=False),
+    _key("project", NUMBER),
+    _key("number", NUMBER),
+    _column("time", Double),
+    _column("kind", String(20)),
+    _column("person", SHORT),
+    _column("item", SHORT),
+    _column("body", Text),
     Column("token", String(64)),
     UniqueConstraint("project", "token"),
     Index("kgqa_event_item", "project", "item", "kind", "person"),
@@ -59,14 +72,14 @@ EVENT = Table(
 ITEM = Table(
     "kgqa_item",
     METADATA,
-    Column("project", NUMBER, primary_key=True, autoincrement=False),
-    Column("id", SHORT, primary_key=True),
-    Column("place", NUMBER, nullable=False),
-    Column("step", SHORT, nullable=False),
-    Column("purpose", String(20), nullable=False),
-    Column("seats", Integer, nullable=False),
-    Column("state", String(20), nullable=False),
-    Column("body", Text, nullable=False),
+    _key("project", NUMBER),
+    _key("id", SHORT),
+    _column("place", NUMBER),
+    _column("step", SHORT),
+    _column("purpose", String(20)),
+    _column("seats", Integer),
+    _column("state", String(20)),
+    _column("body", Text),
     Index("kgqa_item_state", "project", "state", "place"),
 )
 """Items in the order in which they are given out; ``state``: open, decided, disputed, refused."""
@@ -74,13 +87,13 @@ SEAT = Table(
     "kgqa_seat",
     METADATA,
     Column("id", NUMBER, primary_key=True),
-    Column("project", NUMBER, nullable=False),
-    Column("item", SHORT, nullable=False),
-    Column("purpose", String(20), nullable=False),
-    Column("place", NUMBER, nullable=False),
-    Column("state", String(20), nullable=False),
+    _column("project", NUMBER),
+    _column("item", SHORT),
+    _column("purpose", String(20)),
+    _column("place", NUMBER),
+    _column("state", String(20)),
     Column("person", SHORT),
-    Column("attempt", Integer, nullable=False),
+    _column("attempt", Integer),
     Column("since", Double),
     Column("until", Double),
     Column("event", NUMBER),
@@ -95,31 +108,31 @@ SEAT = Table(
 SEEN = Table(
     "kgqa_seen",
     METADATA,
-    Column("project", NUMBER, primary_key=True, autoincrement=False),
-    Column("person", SHORT, primary_key=True),
-    Column("item", SHORT, primary_key=True),
+    _key("project", NUMBER),
+    _key("person", SHORT),
+    _key("item", SHORT),
 )
 """Items that a person does not get (again): answered, skipped, or about their own work."""
 MEMBER = Table(
     "kgqa_member",
     METADATA,
-    Column("project", NUMBER, primary_key=True, autoincrement=False),
-    Column("person", SHORT, primary_key=True),
-    Column("role", String(20), nullable=False),
-    Column("state", String(20), nullable=False),
-    Column("answered", Integer, nullable=False),
-    Column("attempt", Integer, nullable=False),
-    Column("qualified", Boolean, nullable=False),
+    _key("project", NUMBER),
+    _key("person", SHORT),
+    _column("role", String(20)),
+    _column("state", String(20)),
+    _column("answered", Integer),
+    _column("attempt", Integer),
+    _column("qualified", Boolean),
 )
 """``role``: person, lead, model. ``state``: active, removed, failed, withdrawn. ``attempt``: that of the qualification, from 1."""
 DRAFT = Table(
     "kgqa_draft",
     METADATA,
-    Column("project", NUMBER, primary_key=True, autoincrement=False),
-    Column("person", SHORT, primary_key=True),
-    Column("item", SHORT, primary_key=True),
-    Column("version", Integer, nullable=False),
-    Column("body", Text, nullable=False),
+    _key("project", NUMBER),
+    _key("person", SHORT),
+    _key("item", SHORT),
+    _column("version", Integer),
+    _column("body", Text),
 )
 """Unfinished answers, as they were at the last key."""
 

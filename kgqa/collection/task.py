@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from kgqa.collection.events import MODEL
-from kgqa.collection.registry import TASKS
+from kgqa.collection.project import TASKS, Project
 from kgqa.errors import UnknownId
 
 if TYPE_CHECKING:
-    from kgqa.collection.project import Project
     from kgqa.metrics.bootstrap import Interval
     from kgqa.records import Instance
 
@@ -62,7 +60,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class AuthoredAnswer:
     """An answer with its author."""
 
     person: str
@@ -70,21 +68,16 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class DecidedItem:
     """An item with its answers and the labels that the majority or a lead gave it."""
 
     item: Item
-    answers: tuple[Given, ...]
-    """In the order of submission; without people who withdrew."""
+    answers: tuple[AuthoredAnswer, ...]
+    """Those of people, not of models, in the order of submission; without people who withdrew."""
     labels: Mapping[str, str]
     """Question → label; empty where nothing is compared."""
     lead: Answer | None = None
     """The answer of the lead who settled a disagreement."""
-
-    @property
-    def by_people(self) -> tuple[Given, ...]:
-        """The answers without those of models."""
-        return tuple(answer for answer in self.answers if not answer.person.startswith(MODEL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +125,7 @@ class Step:
         """The question that an answer asks, for the solvers, with its right answer first and the item's id; None if it asks none."""
         return None
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """Items of the next step. Their ids are made from ``decided`` alone, so that a repetition makes the same ones."""
         return []
 
@@ -155,11 +148,11 @@ class Task:
         """The first items, in the order in which they are given out."""
         raise NotImplementedError
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The dataset that the decided items give: split and instance."""
         raise NotImplementedError
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """Figures beside agreement and time, which every task has."""
         return []
 
@@ -172,7 +165,7 @@ class Task:
         raise UnknownId(f"item {item.id} has no corpus to search; use what its page shows.")
 
 
-def majority(step: Step, answers: Sequence[Given], *, share: float) -> dict[str, str] | None:
+def majority(step: Step, answers: Sequence[AuthoredAnswer], *, share: float) -> dict[str, str] | None:
     """Question → the label given by at least ``share`` of the people and by more than any other; None where a decisive one has none.
 
     A question that nobody labels is left out; a person without a label for a question counts as one who gives none.

@@ -26,7 +26,7 @@ from kgqa.web.serving import ADDRESS, check_installed, listening, serve
 if TYPE_CHECKING:
     from kgqa.collection.exports import Export
     from kgqa.collection.journal import Journal
-    from kgqa.collection.seat import Seated
+    from kgqa.collection.seat import SeatReport
     from kgqa.collection.status import Status
     from kgqa.database import Database
     from kgqa.progress import Progress
@@ -144,7 +144,7 @@ def annotate_seat(
     settings: LlmSettings | None = None,
     journal: str | Path | None = None,
     progress: Progress | None = None,
-) -> Seated:
+) -> SeatReport:
     """Let the model ``model`` of a chat-completions endpoint answer the items under a name of its own, never counted as a person.
 
     Its answers are recorded beside the journal, so that a repeated call asks nothing twice. Raises as :func:`annotate` and
@@ -252,7 +252,7 @@ def _solving(journal: Journal) -> Iterator[Callable[[str, int], object]]:
     place = journal.project.folder / f"{journal.project.settings.name}-solvers"
     questions, waiting = journal.questions()
     thread = SolverThread(
-        Solvers(journal.project, place), lambda result: journal.solve(result.id, result.body(), refusal=result.refusal), asked=questions
+        Solvers(journal.project, place), lambda result: journal.solve(result.id, result.body(), refusal=result.refusal), accepted=questions
     )
     for instance in waiting:
         thread.put(instance)

@@ -9,8 +9,7 @@ from kgqa.collection.draw import DrawnSamples, content_of, draw, name_of
 from kgqa.collection.reading import Reading, readings
 from kgqa.collection.verdict_tables.card import write_section
 from kgqa.collection.verdict_tables.figures import TableFigures, agreement, figures
-from kgqa.collection.verdict_tables.origin import check_origin, check_samples
-from kgqa.collection.verdict_tables.table import Judgement, Table, read_table
+from kgqa.collection.verdict_tables.table import Judgement, Table, check_origin, check_samples, read_table
 from kgqa.errors import InputError, SettingsError
 from kgqa.settings.defaults import ANNOTATE_SAMPLE, ANNOTATE_SPLIT, DRAWS_SEED
 
@@ -33,7 +32,7 @@ def annotate_figures(dataset: str | Path, *tables: str | Path, card: bool = Fals
         raise SettingsError(f"{len(paths)} tables are given; give one, or two to compare.")
     read_tables = [read_table(path) for path in paths]
     samples = _draw_again(folder, paths, read_tables)
-    readers = [reader for path, judged in zip(paths, read_tables, strict=True) for reader in _readers(path, judged)]
+    readers = [reader for path, table in zip(paths, read_tables, strict=True) for reader in _readers(path, table)]
     if len(readers) > 2:
         raise InputError(f"{len(readers)} readers are in these tables ({', '.join(name for _, name, _ in readers)}); two can be compared.")
     result = TableFigures(
@@ -51,13 +50,13 @@ def _draw_again(folder: Path, paths: list[Path], tables: list[Table]) -> DrawnSa
     """The draw of the tables; of two tables, the larger draw."""
     if len(paths) > 1 and paths[0].resolve() == paths[1].resolve():
         raise SettingsError(f"{paths[1]}: this is the same table twice; give that of another reader.")
-    largest = max((judged.origin for judged in tables), key=lambda origin: origin.sample)
+    largest = max((table.origin for table in tables), key=lambda origin: origin.sample)
     expected_origin = replace(largest, dataset=name_of(folder), content=content_of(folder))
-    for path, judged in zip(paths, tables, strict=True):
-        check_origin(path, judged.origin, expected_origin)
+    for path, table in zip(paths, tables, strict=True):
+        check_origin(path, table.origin, expected_origin)
     samples = draw(folder, sample=largest.sample, seed=largest.seed, split=largest.split)
-    for path, judged in zip(paths, tables, strict=True):
-        check_samples(path, judged, samples.splits)
+    for path, table in zip(paths, tables, strict=True):
+        check_samples(path, table, samples.splits)
     return samples
 
 

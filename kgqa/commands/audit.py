@@ -109,9 +109,9 @@ def audit(
             findings.append(check.result(_rng(seed, check.name)))
             progress.advance(1)
         progress.finish()
-        judged = None if judge is None else judge.judge(folds, progress, engine)
-    findings += [figure.finding(judged.how) for figure in judged.figures if figure.measure] if judged else []
-    missing = judged.missing if judged else {}
+        judgement = None if judge is None else judge.judge(folds, progress, engine)
+    findings += [figure.finding(judgement.how) for figure in judgement.figures if figure.measure] if judgement else []
+    missing = judgement.missing if judgement else {}
     outcomes = tuple(decide(condition, findings, missing=missing) for condition in conditions)
     findings = with_examples(findings, checks, sources)
     findings.sort(key=lambda finding: (list(STATES).index(finding.state), -finding.excess))
@@ -119,7 +119,7 @@ def audit(
     result = Audit(
         dataset=question_set.name, format=question_set.format, questions=questions, findings=tuple(findings), outcomes=outcomes,
         certificate=certified, remarks=tuple(remark for opened in (question_set, *other_sets) for remark in opened.remarks),
-        readers=judged, html=report.html, json=report.json, replaced=report.exists,
+        readers=judgement, html=report.html, json=report.json, replaced=report.exists,
     )  # fmt: skip
     write_report(report, result, seed=seed)
     if judge:
@@ -213,7 +213,7 @@ def _certificate(checks: Sequence[Check], questions: dict[str, int], seed: int) 
     return certificate(
         questions,
         {check.kind: check.items for check in checks if isinstance(check, SharedCheck)},
-        {kind: check.found for kind, check in near.items()},
+        {kind: check.shared for kind, check in near.items()},
         words={kind: check.width for kind, check in near.items()},
         threshold=THRESHOLD,
         seed=seed,

@@ -12,7 +12,7 @@ from kgqa.chat.connection import Connection
 from kgqa.chat.endpoint import NO_KEY, Endpoint
 from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
-from kgqa.commands.generate import TRAVERSALS, input_files
+from kgqa.commands.generate import TRAVERSALS, check_neo4j, checked_server, input_files
 from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import chosen_cluster, load_domain
 from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
@@ -50,8 +50,6 @@ from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSetting
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.source import QUESTIONS
 from kgqa.settings.workers import worker_count
-from kgqa.store.base import check_store
-from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.questions import check_can_put
 from kgqa.training.extra import NETWORKS, require_readers
 
@@ -176,11 +174,7 @@ def compose(
         raise SettingsError(f"the domain {opened_domain.settings.name} {fault}.")
     if set_paths:
         _refuse_graph_settings(settings)
-    if store == "neo4j":
-        neo4j = neo4j or Neo4jSettings.from_environment()
-        # Notice a missing server, or one with other data, before anything is read.
-        with Neo4jStore(neo4j) as server:
-            check_can_put(server)
+    neo4j = checked_server(store, neo4j, check_can_put)
     with opened_engine(workers, chosen_cluster(domain or QUESTIONS, cluster), progress) as engine:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress or Silent())
         set_names = [Path(path).name if hub.address(path) else recorded(path) for path in set_paths]
@@ -249,11 +243,9 @@ def _composition(
 def _check_search(by: str, store: str, neo4j: Neo4jSettings | None) -> None:
     if by not in TRAVERSALS:
         raise SettingsError(f"--by {by!r} is not known; {suggestion(by, TRAVERSALS)}")
-    check_store(store)
+    check_neo4j(store, neo4j)
     if store == "neo4j" and by == "kernel":
         raise SettingsError("--store neo4j is where cypher searches, but the kernel does; add --by cypher, or leave out --store.")
-    if neo4j is not None and store != "neo4j":
-        raise SettingsError(f"neo4j gives the address of a server, but the {store} store needs none; leave it out, or give store='neo4j'.")
 
 
 def _changes(

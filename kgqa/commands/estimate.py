@@ -19,7 +19,7 @@ from kgqa.commands.generate import by_relations, performed, prepared
 from kgqa.commands.validate import BUILDING, LINKING, check_recipe
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.linking.link import link_mentions
-from kgqa.progress import Progress, Silent
+from kgqa.progress import Progress
 from kgqa.recipes.preparation import READING
 from kgqa.recipes.qangaroo.corpus import possible_candidates
 from kgqa.records import SPLITS
@@ -29,7 +29,7 @@ from kgqa.runs.part import drawn, part_run, with_documents
 from kgqa.runs.runner import WRITING, Runner, locked
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import StageRecord
-from kgqa.settings.defaults import SEED, SHARE, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.settings.source import DocumentSettings
 from kgqa.sources.tables import frame
@@ -102,10 +102,7 @@ def estimate(
     if not 0 < share <= 1:
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; choose another, such as {SHARE:g}.")
     base = _peak()
-    runner = prepared(
-        domain, recipe=None, source=source, workspace=workspace, seed=seed, engine=Threads(workers), limit=None, store=STORE,
-        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
-    )  # fmt: skip
+    runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=Threads(workers), progress=progress)
     domain_files, place = runner.run.domain, runner.run.workspace
     check_recipe(domain_files, "estimates")
     with locked(place), ExitStack() as stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,7 @@ def generate(
     with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
-            traversal=traversal, neo4j=neo4j, progress=progress or Silent(),
+            traversal=traversal, neo4j=neo4j, progress=progress,
         )  # fmt: skip
         opened_domain, place = runner.run.domain, runner.run.workspace
         with locked(place):
@@ -229,7 +230,7 @@ def plan(
     with opened_engine(workers, chosen_cluster(domain, cluster)) as engine:
         runner = prepared(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
-            traversal=traversal, neo4j=neo4j, progress=Silent(), importing=False,
+            traversal=traversal, neo4j=neo4j, progress=None, importing=False,
         )  # fmt: skip
     opened_domain, place = runner.run.domain, runner.run.workspace
     place.check()
@@ -263,16 +264,16 @@ def plan(
 def prepared(
     domain: str | Path,
     *,
-    recipe: str | None,
     source: str | Path | None,
     workspace: str | Path,
     seed: int,
     engine: Engine,
-    limit: int | None,
-    store: str,
-    traversal: str,
-    neo4j: Neo4jSettings | None,
-    progress: Progress,
+    progress: Progress | None,
+    recipe: str | None = None,
+    limit: int | None = None,
+    store: str = STORE,
+    traversal: str = TRAVERSAL,
+    neo4j: Neo4jSettings | None = None,
     importing: bool = True,
 ) -> Runner:
     """A run with checked arguments of :func:`generate`, and the hashes of its input files.
@@ -281,11 +282,10 @@ def prepared(
     that are there.
     """
     # Checks that need no file come first, so that a typing error is reported before anything is read.
+    progress = progress or Silent()
     check_seed(seed)
-    check_store(store)
+    check_neo4j(store, neo4j)
     engine_memory()
-    if neo4j is not None and store != "neo4j":
-        raise SettingsError(f"neo4j gives the address of a server, but the {store} store needs none; leave it out, or give store='neo4j'.")
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
     place = Workspace(Path(workspace))
@@ -298,11 +298,7 @@ def prepared(
     made_by = find_recipe(opened_domain.settings.recipe)
     for name in made_by.queries(opened_domain, traversal):
         check_runs_on(opened_domain.queries[name], store)
-    if store == "neo4j":
-        neo4j = neo4j or Neo4jSettings.from_environment()
-        # Notice a missing server, or one with other data, before anything is read.
-        with Neo4jStore(neo4j) as server:
-            check_can_load(server)
+    neo4j = checked_server(store, neo4j, check_can_load)
     if importing:
         import_entries(opened_domain, entries(opened_domain), place, engine=engine, progress=progress)
     run = Run(
@@ -313,6 +309,26 @@ def prepared(
         files = input_files(opened_domain)
         watch = Watch(files)
         return Runner(recipe=made_by, run=run, inputs=hashes_of(files), examine=examine, watches={READING: watch})
+
+
+def check_neo4j(store: str, neo4j: Neo4jSettings | None) -> None:
+    """Raise SettingsError for an unknown store, and for a server's settings that it does not need."""
+    check_store(store)
+    if neo4j is not None and store != "neo4j":
+        raise SettingsError(f"neo4j gives the address of a server, but the {store} store needs none; leave it out, or give store='neo4j'.")
+
+
+def checked_server(store: str, neo4j: Neo4jSettings | None, check: Callable[[Neo4jStore], object]) -> Neo4jSettings | None:
+    """The settings of the server, by default those of the environment; None for a store without one.
+
+    ``check`` notices a missing server, or one with other data, before anything is read.
+    """
+    if store != "neo4j":
+        return None
+    settings = neo4j or Neo4jSettings.from_environment()
+    with Neo4jStore(settings) as server:
+        check(server)
+    return settings
 
 
 def input_files(domain: Domain) -> list[Path]:

@@ -56,7 +56,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class ImportPlan:
     """The import of a domain, without doing it."""
 
     files: dict[str, int]
@@ -97,14 +97,14 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
             raise InputChanged(f"{at}: one of its imported files changed while it was read; run the same command again.")
 
 
-def plan_entries(domain: Domain) -> Planned | None:
+def plan_entries(domain: Domain) -> ImportPlan | None:
     """What :func:`import_entries` would do; None where it would do nothing. Writes nothing."""
     to_import = entries(domain)
     if not to_import:
         return None
     with storage_errors(domain.source):
         files = {path.name: path.stat().st_size for entry in to_import for path in entry.files}
-        return Planned(files=files, done=is_current(domain.source, _sources(to_import, Silent())))
+        return ImportPlan(files=files, done=is_current(domain.source, _sources(to_import, Silent())))
 
 
 def is_current(folder: Path, sources: Sequence[dict[str, Any]]) -> bool:
@@ -136,12 +136,12 @@ def _arrange(folder: Path, sources: Sequence[dict[str, Any]]) -> None:
     """
     parts = folder / PARTS
     try:
-        written = dict(json.loads((parts / SOURCES).read_text("utf-8")))
+        earlier = dict(json.loads((parts / SOURCES).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
-        written = {}
-    old = {name: source for name, source in written.items() if (parts / name).is_dir()}
+        earlier = {}
+    old = {name: source for name, source in earlier.items() if (parts / name).is_dir()}
     new = {f"{number:05d}": source for number, source in enumerate(sources)}
-    if list(new.items())[: len(written)] == list(written.items()) or not (parts / SOURCES).is_file():
+    if list(new.items())[: len(earlier)] == list(earlier.items()) or not (parts / SOURCES).is_file():
         return
     (folder / MANIFEST).unlink(missing_ok=True)  # until all are merged, the folder is no import
     write_whole(parts / SOURCES, json.dumps(new, indent=1, ensure_ascii=False))

@@ -79,9 +79,9 @@ def load(
                 if replace:
                     _replace(server, tables, samples, progress)
                 counts, already = _load_graph(server, place, tables, progress)
-                added = samples is not None and _load_samples(server, tables, samples, progress)
+                is_new_data = samples is not None and _load_samples(server, tables, samples, progress)
                 make_indexes(server)
-                return _summary(server.settings.place, counts, samples, already=already, is_new=added)
+                return _summary(server.settings.place, counts, samples, already=already, is_new=is_new_data)
     except KeyboardInterrupt:
         raise InterruptedRun("stopped; run the same command again to go on from the last batch.") from None
 
@@ -102,13 +102,13 @@ def _summary(place: str, counts: dict[str, int], samples: DatasetOnGraph | None,
 def _load_embedded(place: Workspace, samples: DatasetOnGraph, progress: Progress, *, replace: bool) -> Loaded:
     total = sum(table.num_rows for table in samples.rows.values())
     progress.start(f"Loading samples of {samples.name}", total, "rows")
-    added = load_dataset(
+    is_new_data = load_dataset(
         place, samples.name, samples.content, samples.rows, replace=replace, threads=worker_count(), advance=progress.advance
     )
-    progress.finish(f"{total:,} rows" if added else f"all {total:,} rows are there already")
+    progress.finish(f"{total:,} rows" if is_new_data else f"all {total:,} rows are there already")
     tables = {"entity": "entities", "document": "documents", "fact": "facts", "mentions": "links"}
     counts = {name: place.rows(table) for name, table in tables.items()}
-    return _summary(str(place.path), counts, samples, already=True, is_new=added)
+    return _summary(str(place.path), counts, samples, already=True, is_new=is_new_data)
 
 
 def _replace(server: Neo4jStore, tables: str, samples: DatasetOnGraph | None, progress: Progress) -> None:
@@ -151,7 +151,7 @@ def _load_graph(server: Neo4jStore, place: Workspace, tables: str, progress: Pro
 
 
 def _load_samples(server: Neo4jStore, tables: str, samples: DatasetOnGraph, progress: Progress) -> bool:
-    added = False
+    is_new_data = False
     for part in parts_of(samples.rows):
         total = samples.rows[part.nodes].num_rows
         progress.start(f"Loading {part.noun} of {samples.name}", total, part.noun)
@@ -159,5 +159,5 @@ def _load_samples(server: Neo4jStore, tables: str, samples: DatasetOnGraph, prog
             server, part, samples.rows, tables=tables, dataset=samples.name, content=samples.content, advance=progress.advance
         )
         progress.finish(f"{total:,} {part.noun}" if is_new else f"all {total:,} {part.noun} are there already")
-        added |= is_new
-    return added
+        is_new_data |= is_new
+    return is_new_data

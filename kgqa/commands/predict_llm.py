@@ -29,7 +29,7 @@ EMPTY_IS_NONE = ("squad2", "iirc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class LlmRequest:
     """The arguments of a prediction by a model, checked; nothing is sent yet."""
 
     settings: LlmReaderSettings
@@ -44,12 +44,12 @@ class Asking:
         return self.out.with_name(f"{self.out.name}.report.json")
 
 
-def asking(settings: LlmReaderSettings, *, model: str | None, endpoint: str | None, recording: str | Path | None, out: Path) -> Asking:
+def asking(settings: LlmReaderSettings, *, model: str | None, endpoint: str | None, recording: str | Path | None, out: Path) -> LlmRequest:
     """Check the arguments. Raises SettingsError, StorageError."""
     if not model:
         raise SettingsError("kgqa predict llm needs --model, the endpoint's name of its model.")
     check_prices(settings)
-    result = Asking(
+    result = LlmRequest(
         settings=settings,
         model=model,
         endpoint=Endpoint(endpoint, model, settings, what="kgqa predict llm"),
@@ -63,7 +63,7 @@ def asking(settings: LlmReaderSettings, *, model: str | None, endpoint: str | No
 
 
 def predict_llm(
-    asked: Asking,
+    request: LlmRequest,
     source: QuestionSet,
     split: str,
     metric: str,
@@ -72,19 +72,19 @@ def predict_llm(
     progress: Progress,
 ) -> tuple[str, ...]:
     """Ask the model; write predictions and report, both or none; return remarks. Raises KgqaError."""
-    source.check_outside(asked.recording, "--recording")
-    settings = asked.settings
+    source.check_outside(request.recording, "--recording")
+    settings = request.settings
     requirements = Wanted(
         types=ANSWER_TYPES[metric], sentences=metric in OF_SENTENCES, sufficiency=metric in LABELLED, reasoning=settings.reasoning
     )
     context = _context(source, settings, by_sentence=requirements.sentences)
     reader = LlmReader(settings, context, requirements, examples=_examples(source, split, settings, context, requirements))
-    with only_recording(asked.recording) as recording, storage_errors(asked.out), scratch(asked.out) as folder:
-        asker = Asker(asked.endpoint, recording, settings, fewer=", or give a smaller set")
-        remarks = write_predictions(metric, questions, reader.predict(questions, asker, progress), folder / asked.out.name)
+    with only_recording(request.recording) as recording, storage_errors(request.out), scratch(request.out) as folder:
+        asker = Asker(request.endpoint, recording, settings, fewer=", or give a smaller set")
+        remarks = write_predictions(metric, questions, reader.predict(questions, asker, progress), folder / request.out.name)
         report = {
             "reader": NAME,
-            "model": asked.model,
+            "model": request.model,
             "version": __version__,
             "format": source.format,
             "split": split,
@@ -95,8 +95,8 @@ def predict_llm(
             "questions": reader.entries,
         }
         text = json.dumps(report, indent=1, ensure_ascii=False) + "\n"
-        (folder / asked.report.name).write_text(text, "utf-8")
-        put_all({folder / asked.report.name: asked.report, folder / asked.out.name: asked.out})
+        (folder / request.report.name).write_text(text, "utf-8")
+        put_all({folder / request.report.name: request.report, folder / request.out.name: request.out})
     return (*remarks, *_without_prediction(reader, metric))
 
 
@@ -117,13 +117,15 @@ def _context(source: QuestionSet, settings: LlmReaderSettings, *, by_sentence: b
     return retrieval
 
 
-def _examples(source: QuestionSet, split: str, settings: LlmReaderSettings, context: Context, wanted: Wanted) -> list[tuple[Shown, Form]]:
+def _examples(
+    source: QuestionSet, split: str, settings: LlmReaderSettings, context: Context, requirements: Wanted
+) -> list[tuple[Shown, Form]]:
     if not settings.shots:
         return []
     if "train" not in source.files or split == "train":
         reason = "its questions are predicted" if split == "train" else f"this set has only {', '.join(source.files)}"
         raise SettingsError(f"shots are examples of the train split, but {reason}; set shots = 0, or give another set or --split.")
-    return draw_examples(of_split(source, "train"), context, settings, wanted)
+    return draw_examples(of_split(source, "train"), context, settings, requirements)
 
 
 def _without_prediction(reader: LlmReader, metric: str) -> Iterator[str]:

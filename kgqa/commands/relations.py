@@ -10,12 +10,12 @@ from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import prepared
 from kgqa.domains import chosen_cluster
 from kgqa.errors import EmptyResult, SettingsError, suggestion
-from kgqa.progress import Progress, Silent
+from kgqa.progress import Progress
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import check_new_file, write_whole
 from kgqa.runs.runner import locked
-from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 
 COLUMNS = tuple(field.name for field in fields(RelationFigures))
@@ -59,10 +59,7 @@ def relations(
     if out is not None:
         check_new_file(Path(out))
     with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
-        runner = prepared(
-            domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=None, store=STORE,
-            traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
-        )  # fmt: skip
+        runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=engine, progress=progress, recipe=recipe)
         opened_domain, place, remark = runner.run.domain, runner.run.workspace, ""
         _check_evidence(opened_domain)
         with locked(place):

@@ -20,7 +20,7 @@ from kgqa.checks.domain.settings import unknown_names
 from kgqa.checks.domain.tables import lacking, left_out
 from kgqa.commands.generate import prepared
 from kgqa.errors import EmptyResult, SettingsError, UnknownId
-from kgqa.progress import Progress, Silent
+from kgqa.progress import Progress
 from kgqa.recipes.preparation import READING, open_graph
 from kgqa.recipes.qangaroo.corpus import possible_candidates
 from kgqa.recipes.qangaroo.questions import ask
@@ -29,7 +29,7 @@ from kgqa.runs.domain import Domain
 from kgqa.runs.part import drawn, part_run, perform, with_documents
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
-from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
+from kgqa.settings.defaults import RECIPE, SEED, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.imported import read_manifest
 from kgqa.sources.tables import frame
@@ -81,10 +81,7 @@ def validate(
     """
     if documents < 1:
         raise SettingsError(f"documents {documents} is not at least 1; give another number, or leave it out.")
-    runner = prepared(
-        domain, recipe=None, source=source, workspace=workspace, seed=seed, engine=Threads(workers), limit=None, store=STORE,
-        traversal=TRAVERSAL, neo4j=None, progress=progress or Silent(),
-    )  # fmt: skip
+    runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=Threads(workers), progress=progress)
     check_recipe(runner.run.domain, "checks")
     domain_files, place = runner.run.domain, runner.run.workspace
     with locked(place), ExitStack() as stack:

@@ -23,7 +23,7 @@ from kgqa.store.queries import Query, Value
 
 SECONDS = 60.0
 """A query on such a graph that takes longer has failed."""
-Found = Rows | str
+Answer = Rows | str
 """Rows, or what the store said instead."""
 
 
@@ -34,7 +34,7 @@ class Disagreement:
     query: Query
     arguments: dict[str, Value]
     graph: RandomGraph
-    found: Found
+    actual: Answer
     expected: Rows
 
 
@@ -79,11 +79,9 @@ def compare(bench: Bench, *, queries: int, seed: int, advance: Callable[[int], N
                 deck = deck or rng.sample(templates_of_store, len(templates_of_store))
                 query = deck.pop()
                 arguments = random_arguments(query, index, rng)
-                expected_answer = expected_rows(query, index, arguments)
-                actual = answer(store, query, arguments)
-                if actual != expected_answer:
+                disagreement = disagreement_on(store, query, arguments, index)
+                if disagreement is not None:
                     failures[query.name] += 1
-                    disagreement = Disagreement(query=query, arguments=arguments, graph=index.graph, found=actual, expected=expected_answer)
                     if not witness_failures and (smallest is None or _size(disagreement) < _size(smallest)):
                         smallest = disagreement
         asked_count += count
@@ -113,15 +111,20 @@ def _ask_witnesses(bench: Bench, fixed_cases: Sequence[Witness]) -> Iterator[Dis
         index = GraphIndex(graph)
         with bench.holding(graph) as store:
             for witness in members:
-                expected_answer = expected_rows(witness.query, index, witness.arguments)
-                actual = answer(store, witness.query, witness.arguments)
-                if actual != expected_answer:
-                    yield Disagreement(
-                        query=witness.query, arguments=witness.arguments, graph=graph, found=actual, expected=expected_answer
-                    )
+                disagreement = disagreement_on(store, witness.query, witness.arguments, index)
+                if disagreement is not None:
+                    yield disagreement
 
 
-def answer(store: GraphStore, query: Query, arguments: dict[str, Value]) -> Found:
+def disagreement_on(store: GraphStore, query: Query, arguments: dict[str, Value], index: GraphIndex) -> Disagreement | None:
+    """What ``store``, which holds the graph of ``index``, answers wrongly; None for the right answer. Raises StoreUnreachable."""
+    expected, actual = expected_rows(query, index, arguments), answer(store, query, arguments)
+    if actual == expected:
+        return None
+    return Disagreement(query=query, arguments=arguments, graph=index.graph, actual=actual, expected=expected)
+
+
+def answer(store: GraphStore, query: Query, arguments: dict[str, Value]) -> Answer:
     """The rows that ``store`` returns, or its error message. Raises StoreUnreachable."""
     try:
         return found_rows(query, store.run(query, arguments, seconds=SECONDS))

@@ -41,7 +41,7 @@ class Component:
     """A program, package or resource that kgqa uses."""
 
     name: str
-    found: str
+    value: str
     """Version or amount; empty where it is missing."""
     good: bool
     needed_for: str
@@ -56,7 +56,7 @@ def _python() -> Component:
     first, last = (".".join(map(str, numbers)) for numbers in PYTHON)
     numbers = tuple(int(part) for part in platform.python_version_tuple()[:2])
     return Component(
-        name="Python", found=platform.python_version(), good=PYTHON[0] <= numbers <= PYTHON[1], needed_for=f"everything; {first} to {last}"
+        name="Python", value=platform.python_version(), good=PYTHON[0] <= numbers <= PYTHON[1], needed_for=f"everything; {first} to {last}"
     )
 
 
@@ -67,13 +67,13 @@ def _packages() -> Iterator[Component]:
         except PackageNotFoundError:
             installed = ""
         good = bool(installed) and f"{installed}.".startswith(f"{begins}." if begins else "")
-        yield Component(name=name, found=installed, good=good, needed_for=needed_for + (f"; version {begins}" if begins else ""))
+        yield Component(name=name, value=installed, good=good, needed_for=needed_for + (f"; version {begins}" if begins else ""))
 
 
 def _memory() -> Component:
     free, engine = available_memory(), engine_memory()
     needed_for = f"a large domain; 2 GiB. The graph engine takes {size(engine)} of it at most ({VARIABLE})"
-    return Component(name="free memory", found=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
+    return Component(name="free memory", value=f"{free / 2**30:.1f} GiB", good=free >= MEMORY, needed_for=needed_for)
 
 
 def _disk(workspace: Path) -> Component:
@@ -82,7 +82,7 @@ def _disk(workspace: Path) -> Component:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     return Component(
-        name="free disk", found=f"{free / 2**30:.1f} GiB", good=free >= DISK, needed_for=f"tables, graph and datasets in {workspace}; 2 GiB"
+        name="free disk", value=f"{free / 2**30:.1f} GiB", good=free >= DISK, needed_for=f"tables, graph and datasets in {workspace}; 2 GiB"
     )
 
 
@@ -90,7 +90,7 @@ def _wall() -> Component:
     walls = sandbox.available()
     without = "" if walls else "; without one the check of the query is the only guard, so run no query of a stranger here"
     return Component(
-        name="query sandbox", found=" and ".join(walls), good=bool(walls),
+        name="query sandbox", value=" and ".join(walls), good=bool(walls),
         needed_for=f"queries of users in a process that cannot write files, load libraries or connect; Linux{without}",
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _java() -> Component:
     java_version = match[1] if (match := re.search(r'version "([^"]+)"', output)) else ""
     return Component(
         name="Java",
-        found=java_version,
+        value=java_version,
         good=bool(java_version),
         needed_for="a Neo4j server of one's own: 17 for Neo4j 5, 21 for later ones; else none",
     )
@@ -110,7 +110,7 @@ def _docker() -> Component:
     docker_version = match[1] if (match := re.search(r"version ([\d.]+)", _output_of("docker", "--version"))) else ""
     return Component(
         name="Docker",
-        found=docker_version,
+        value=docker_version,
         good=bool(docker_version),
         needed_for="docker-compose.yml, a Neo4j server in a container; else none",
     )

@@ -6,32 +6,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from kgqa.conformance.benches import Bench
-from kgqa.conformance.comparison import Disagreement, answer
-from kgqa.conformance.graphs import Entity, RandomGraph
+from kgqa.conformance.comparison import Disagreement, disagreement_on
+from kgqa.conformance.graphs import RandomGraph
 from kgqa.conformance.oracles.graph_index import GraphIndex
-from kgqa.conformance.oracles.registry import expected_rows
 from kgqa.store.queries import Value
 
 PLACES = {"fact": ("head", "tail"), "mentions": ("entity",), "about": ("entity",)}
 """Columns that hold the id of an entity; those of a document are called ``document``."""
+SECONDS = 60.0
 LARGEST = 1000
 """A limit that cuts nothing off."""
 
 
-def shrink(bench: Bench, disagreement: Disagreement, *, seconds: float = 60.0) -> Disagreement:
-    """The smallest disagreement of the same query that is found within ``seconds``; the one given where it does not happen again."""
-    end = time.monotonic() + seconds
+def shrink(bench: Bench, disagreement: Disagreement) -> Disagreement:
+    """The smallest disagreement of the same query that is found within ``SECONDS``; the one given where it does not happen again."""
+    end = time.monotonic() + SECONDS
 
     def happens(graph: RandomGraph, arguments: dict[str, Value]) -> Disagreement | None:
         if time.monotonic() > end:
             return None
-        expected = expected_rows(disagreement.query, GraphIndex(graph), arguments)
         with bench.holding(graph) as store:
-            actual = answer(store, disagreement.query, arguments)
-        return replace(disagreement, graph=graph, arguments=arguments, found=actual, expected=expected) if actual != expected else None
+            return disagreement_on(store, disagreement.query, arguments, GraphIndex(graph))
 
     return _plainer(_fewer(disagreement, happens), happens)
 
@@ -128,10 +127,6 @@ def _in_order(wrong: Disagreement) -> Simpler:
     """Nodes and facts are numbered from 0, in this order."""
     tables: dict[str, tuple[Any, ...]] = dict(wrong.graph.tables())
     for name in ("entity", "document", "fact"):
-        rows = sorted(tables[name], key=_number)
+        rows = sorted(tables[name], key=attrgetter("row"))
         tables[name] = tuple(row._replace(row=at) for at, row in enumerate(rows))
     yield RandomGraph(**tables), wrong.arguments
-
-
-def _number(row: Entity) -> int:
-    return row.row

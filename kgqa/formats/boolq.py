@@ -7,7 +7,7 @@ of the original, which is written as ``perturbs``. Both kinds of file are writte
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -18,7 +18,7 @@ from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.identifiers import Identifier
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Open, unique, validated
-from kgqa.formats.json.write import write_lines
+from kgqa.formats.json.write import lines_writer
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.formats.strategyqa.format import ANSWERS
 from kgqa.records import Instance, Paragraph
@@ -171,6 +171,5 @@ def to_record(instance: Instance) -> dict[str, Any]:
     return record | {key: value for key, value in noted(instance, NAME).items() if key not in own_keys}
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file, line by line."""
-    write_lines((to_record(instance) for instance in instances), path)
+write = lines_writer(to_record)
+"""Write one file, line by line."""

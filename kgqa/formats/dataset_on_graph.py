@@ -124,12 +124,12 @@ def rows_of_sample(rows: Mapping[str, pa.Table], sample: str) -> dict[str, pa.Ta
     chains = rows["chain"].filter(pc.is_in(rows["chain"]["key"], value_set=links["chain"].combine_chunks()))
     steps = rows["has_subquestion"].filter(pc.is_in(rows["has_subquestion"]["sample"], value_set=samples["key"].combine_chunks()))
     subquestions = rows["subquestion"].filter(pc.is_in(rows["subquestion"]["key"], value_set=steps["subquestion"].combine_chunks()))
-    found = {"sample": samples, "chain": chains, "subquestion": subquestions}
-    keys = {name: table["key"].combine_chunks() for name, table in found.items()}
+    sample_tables = {"sample": samples, "chain": chains, "subquestion": subquestions}
+    keys = {name: table["key"].combine_chunks() for name, table in sample_tables.items()}
     for name in (table for table in SAMPLE_PART if table in RELATIONSHIPS):
         begin = RELATIONSHIPS[name].source
-        found[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
-    return found
+        sample_tables[name] = rows[name].filter(pc.is_in(rows[name][begin], value_set=keys[begin]))
+    return sample_tables
 
 
 def _check_known(rows: Mapping[str, pa.Table], folder: Path, place: Workspace) -> None:

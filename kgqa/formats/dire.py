@@ -12,7 +12,7 @@ that HotpotQA's form lacks as well; the published code ignores it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NotRequired, cast
@@ -23,7 +23,7 @@ from kgqa.errors import BrokenInput, DuplicateId, MissingInput
 from kgqa.formats import hotpotqa
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
-from kgqa.formats.json.write import write_list
+from kgqa.formats.json.write import list_writer
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
 
@@ -218,6 +218,5 @@ def to_record(instance: Instance) -> dict[str, Any]:
     return {**record, NAME: {**values, **instance_fields}}
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one file, record by record."""
-    write_list((to_record(instance) for instance in instances), path)
+write = list_writer(to_record)
+"""Write one file, record by record."""

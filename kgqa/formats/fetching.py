@@ -39,5 +39,5 @@ def _is_whole_twin(path: Path, url: str) -> bool:
         files = native.manifest_of(local_copy(f"{above}/{MANIFEST}").parent).get("files")
     except MissingInput:
         return False
-    named = {name: digest for name, digest in files.items() if name.startswith(f"{twin}/")} if isinstance(files, dict) else {}
-    return bool(named) and all((file := path.parent / name).is_file() and known_hash(file) == digest for name, digest in named.items())
+    hashes = {name: digest for name, digest in files.items() if name.startswith(f"{twin}/")} if isinstance(files, dict) else {}
+    return bool(hashes) and all((file := path.parent / name).is_file() and known_hash(file) == digest for name, digest in hashes.items())

@@ -305,19 +305,19 @@ def _of_relation(nodes: pl.DataFrame, key: str, relations: pl.DataFrame) -> pa.T
 def _subquestion_tables(samples: pl.DataFrame, dataset: str, relations: pl.DataFrame) -> dict[str, pa.Table]:
     """The tables of the steps of composed questions."""
     steps, ids = _steps(samples), samples.select("row", sample="id", sample_key="key")
-    named = steps.join(ids, on="row", maintain_order="left").with_columns(key=_step_key(pl.col("sample_key"), pl.col("number")))
+    keyed = steps.join(ids, on="row", maintain_order="left").with_columns(key=_step_key(pl.col("sample_key"), pl.col("number")))
     needs = _needs(steps).join(ids, on="row", maintain_order="left")
     return {
         "subquestion": arrow(
-            named.select(
+            keyed.select(
                 "key", pl.int_range(pl.len(), dtype=pl.Int64).alias("row"), pl.lit(dataset).alias("dataset"), "sample", "number", "id",
                 "question", "answer", "relation",
             )
         ),
-        "has_subquestion": arrow(named.select(sample="sample_key", subquestion="key")),
-        "supported_by": arrow(named.select(subquestion="key", document="document")),
-        "subquestion_answer": arrow(named.select(subquestion="key", entity="entity")),
-        "subquestion_relation": _of_relation(named.select("relation", subquestion="key"), "subquestion", relations),
+        "has_subquestion": arrow(keyed.select(sample="sample_key", subquestion="key")),
+        "supported_by": arrow(keyed.select(subquestion="key", document="document")),
+        "subquestion_answer": arrow(keyed.select(subquestion="key", entity="entity")),
+        "subquestion_relation": _of_relation(keyed.select("relation", subquestion="key"), "subquestion", relations),
         "depends_on": arrow(
             needs.select(
                 subquestion=_step_key(pl.col("sample_key"), pl.col("number")), needed=_step_key(pl.col("sample_key"), pl.col("needed"))

@@ -11,7 +11,7 @@ unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, NotRequired
@@ -23,7 +23,7 @@ from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import CHARACTERS, Fault, note_faults
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
-from kgqa.formats.json.write import write_list
+from kgqa.formats.json.write import list_writer
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
 
@@ -243,6 +243,5 @@ def sentences_of(paragraph: Paragraph) -> list[str]:
     return [paragraph.text[start:end] for start, end in zip(starts, ends, strict=bool(starts))]
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one official file, record by record."""
-    write_list((to_record(instance) for instance in instances), path)
+write = list_writer(to_record)
+"""Write one official file, record by record."""

@@ -9,7 +9,7 @@ an answer, as in test files, has a hidden answer: nobody knows whether it is ans
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -22,7 +22,7 @@ from kgqa.formats.faults import Fault, note_faults
 from kgqa.formats.identifiers import Identifier, looks_like_number, number_or_text, numbers_of
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Open, unique, validated
-from kgqa.formats.json.write import write_lines
+from kgqa.formats.json.write import lines_writer
 from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph, Step
 
@@ -278,6 +278,5 @@ def _hop(step: Step, numbers: Mapping[str, int], notes: Mapping[str, Mapping[str
     return hop
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one official file, line by line."""
-    write_lines((to_record(instance) for instance in instances), path)
+write = lines_writer(to_record)
+"""Write one official file, line by line."""

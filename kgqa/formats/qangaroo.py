@@ -8,7 +8,7 @@ format cannot hold paragraph ids, titles, mentions, chains, grades and aliases.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NotRequired
@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from kgqa.errors import BrokenInput
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Open, unique
-from kgqa.formats.json.write import write_list
+from kgqa.formats.json.write import list_writer
 from kgqa.formats.provenance import everything, note, noted
 from kgqa.records import Candidate, Instance, Paragraph
 
@@ -150,9 +150,8 @@ def _check(record: Mapping[str, Any], location: str) -> None:
         raise BrokenInput(f"{location}, field 'candidates': {duplicate!r} occurs twice; fix or drop the record.")
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one official file, record by record."""
-    write_list((to_record(instance) for instance in instances), path)
+write = list_writer(to_record)
+"""Write one official file, record by record."""
 
 
 def read(path: Path) -> Iterator[Instance]:

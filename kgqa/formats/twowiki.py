@@ -8,7 +8,7 @@ question is written too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
@@ -20,7 +20,7 @@ from kgqa.formats.annotators import check_one_part
 from kgqa.formats.faults import note_faults
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
-from kgqa.formats.json.write import write_list
+from kgqa.formats.json.write import list_writer
 from kgqa.formats.provenance import note, noted
 from kgqa.records import Instance, Paragraph
 
@@ -177,6 +177,5 @@ def sentences_of(paragraph: Paragraph) -> list[str]:
     return sentences
 
 
-def write(instances: Iterable[Instance], path: Path) -> None:
-    """Write one official file, record by record."""
-    write_list((to_record(instance) for instance in instances), path)
+write = list_writer(to_record)
+"""Write one official file, record by record."""

@@ -67,11 +67,11 @@ class _Table:
     count: Numbers
     items: int
 
-    def of(self, kept: npt.NDArray[np.bool_]) -> _Table:
+    def of(self, mask: npt.NDArray[np.bool_]) -> _Table:
         """The rows of some items."""
-        rows = kept[self.item]
-        place = np.cumsum(kept) - 1
-        return _Table(item=place[self.item[rows]], label=self.label[rows], count=self.count[rows], items=int(kept.sum()))
+        rows = mask[self.item]
+        place = np.cumsum(mask) - 1
+        return _Table(item=place[self.item[rows]], label=self.label[rows], count=self.count[rows], items=int(mask.sum()))
 
     def per_item(self, values: Numbers) -> Numbers:
         """The sum of ``values``, one per row, for each item."""
@@ -168,9 +168,9 @@ def _ac1(table: _Table) -> Measure:
     same_share = table.agreeing / np.maximum(size * (size - 1), 1)
     labels = len(np.unique(table.label))
 
-    def ac1(agreeing: Numbers, judged: Numbers, chance: Numbers, items: int) -> Numbers:
+    def ac1(agreeing: Numbers, ratings: Numbers, chance: Numbers, items: int) -> Numbers:
         expected = _ratio(1 - _ratio(chance, items * items), labels - 1)
-        return _ratio(_ratio(agreeing, judged) - expected, 1 - expected)
+        return _ratio(_ratio(agreeing, ratings) - expected, 1 - expected)
 
     chance, chance_without = table.squares(table.count / size[table.item])
     without = ac1(same_share.sum() - same_share, twice.sum() - twice, chance_without, table.items - 1)

@@ -23,6 +23,14 @@ class Interval:
     low: float
     high: float
 
+    def times(self, factor: float) -> Interval:
+        """The interval on a scale ``factor`` times as large."""
+        return Interval(mean=factor * self.mean, low=factor * self.low, high=factor * self.high)
+
+    def __str__(self) -> str:
+        """``73.3 (55.6 to 85.8)``."""
+        return f"{self.mean:.1f} ({self.low:.1f} to {self.high:.1f})"
+
 
 def interval(scores: Collection[float], *, rng: np.random.Generator, resamples: int = RESAMPLES) -> Interval:
     """The 95% interval of the mean of one score per question, or per group if scoring is by group. Raises InputError without scores.
@@ -51,6 +59,5 @@ def intervals(per_record: Mapping[str, Mapping[str, float]], *, scale: float, se
     interval_of = {}
     for name, values in per_record.items():
         rng = np.random.default_rng(draw(purpose=f"interval of {name}", seed=seed, id="all"))
-        mean_interval = interval(values.values(), rng=rng)
-        interval_of[name] = Interval(mean=scale * mean_interval.mean, low=scale * mean_interval.low, high=scale * mean_interval.high)
+        interval_of[name] = interval(values.values(), rng=rng).times(scale)
     return interval_of

@@ -11,8 +11,6 @@ from kgqa.metrics.overlap import token_overlap
 from kgqa.metrics.scores import Scores, listed, total, unmatched
 from kgqa.settings.defaults import NO_ANSWER_PROBABILITY
 
-"""The official threshold where none is given: no probability is above it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoAnswer:
@@ -21,6 +19,7 @@ class NoAnswer:
     probabilities: Mapping[str, float]
     """One for each predicted id."""
     threshold: float = NO_ANSWER_PROBABILITY
+    """By default the official one: no probability is above it."""
 
 
 def squad(gold: Mapping[str, Sequence[str]], predictions: Mapping[str, str]) -> Scores:

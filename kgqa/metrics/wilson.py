@@ -21,3 +21,8 @@ def wilson(count: int, of: int) -> Interval:
     low, high = binomtest(count, of).proportion_ci(method="wilson")
     # Rounding can put the share outside its interval by the last bit.
     return Interval(mean=share, low=min(max(0.0, float(low)), share), high=max(min(1.0, float(high)), share))
+
+
+def percent(count: int, of: int) -> Interval:
+    """:func:`wilson` in percent."""
+    return wilson(count, of).times(100)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
+from types import MappingProxyType
 
 HEADER = ("stage", "what", "reason", "removed", "left")
 """Column names of :attr:`FunnelRow.cells`."""
@@ -56,6 +59,27 @@ class Rejection:
     """The evidence in this question, in words."""
 
 
+def removals(
+    stage: str, what: str, counts: Mapping[str, int], *, entering: int, settings: Mapping[str, str] = MappingProxyType({})
+) -> list[FunnelRow]:
+    """Rows for rules that are applied one after the other. ``counts``: reason → removed; ``settings``: reason → setting."""
+    lefts = accumulate(counts.values(), operator.sub, initial=entering)
+    next(lefts)
+    return [
+        FunnelRow(stage=stage, what=what, reason=reason, removed=count, left=left, setting=settings.get(reason, ""))
+        for (reason, count), left in zip(counts.items(), lefts, strict=True)
+    ]
+
+
 def reasons_of(rows: Iterable[FunnelRow], *, none: str = "there is none") -> str:
     """The rules that removed items, with counts, for a message; ``none`` if nothing was removed."""
     return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed) or none
+
+
+def count_list(counts: Mapping[str, int]) -> str:
+    """Names with their counts, for a line of text.
+
+    >>> count_list({"train": 1200, "dev": 30})
+    'train 1,200, dev 30'
+    """
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

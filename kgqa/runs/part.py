@@ -51,6 +51,6 @@ def drawn(ids: pa.ChunkedArray, *, purpose: str, seed: int) -> np.ndarray:
 def with_documents(tables: Mapping[str, pa.Table], mask: np.ndarray) -> dict[str, pa.Table]:
     """``tables`` with the documents of ``mask`` (bool) and their annotations alone; entities and facts stay."""
     documents = tables["documents"].filter(pa.array(mask))
-    marked = frame(tables["annotations"])
-    remaining = marked.filter(pl.col("document").is_in(frame(documents)["id"].implode()))
+    annotations = frame(tables["annotations"])
+    remaining = annotations.filter(pl.col("document").is_in(frame(documents)["id"].implode()))
     return {**tables, "documents": documents.combine_chunks(), "annotations": arrow(remaining)}

@@ -8,7 +8,7 @@ groups of about ``PART_BYTES`` of text are a part. It counts when the journal na
 from __future__ import annotations
 
 import json
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
@@ -64,7 +64,7 @@ class Encoder:
     def __init__(self) -> None:
         """Start without rows."""
         self._files: dict[str, tuple[pa.BufferOutputStream, pq.ParquetWriter]] = {}
-        self._skipped: dict[str, int] = {}
+        self._skipped = Counter[str]()
         self._examples: dict[str, tuple[int, str]] = {}
 
     def add(self, rows: Rows, position: int) -> None:
@@ -75,8 +75,8 @@ class Encoder:
                 stream = pa.BufferOutputStream()
                 self._files[table] = stream, pq.ParquetWriter(stream, numbered.schema, compression="zstd")
             self._files[table][1].write_table(numbered)
-        for reason, count in rows.skipped.items():
-            self._skipped[reason] = self._skipped.get(reason, 0) + count
+        self._skipped.update(rows.skipped)
+        for reason in rows.skipped:
             self._examples.setdefault(reason, (position, rows.examples[reason]))
 
     def close(self) -> Encoded:
@@ -102,7 +102,7 @@ class Part:
         """Start without files. ``name`` is one that no other part of any run has."""
         self._place, self._name, self._groups = place, name, 0
         self.files: dict[str, int] = {}
-        self.skipped: dict[str, int] = {}
+        self.skipped = Counter[str]()
         self.examples: dict[str, tuple[int, str]] = {}
 
     def add(self, group: Encoded) -> None:
@@ -112,8 +112,8 @@ class Part:
             name = f"{self._name}-{self._groups}-{table}.parquet"
             (self._place / name).write_bytes(data)
             self.files[name] = len(data)
-        for reason, count in group.skipped.items():
-            self.skipped[reason] = self.skipped.get(reason, 0) + count
+        self.skipped.update(group.skipped)
+        for reason in group.skipped:
             self.examples[reason] = min(self.examples.get(reason, group.examples[reason]), group.examples[reason])
         self._groups += 1
 

@@ -16,7 +16,7 @@ from kgqa.errors import BrokenInput, InterruptedRun, WorkspaceError, storage_err
 from kgqa.records import SPLITS
 from kgqa.runs.card import with_section
 from kgqa.runs.files import Watch, file_hashes, key_of, known_hash
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, count_list
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
@@ -48,7 +48,7 @@ class Runner:
     """First rows of the funnel: why kgqa chose or changed a setting."""
     verdict: Verdict = field(default_factory=Verdict)
     """The verdict on the written dataset."""
-    _given: dict[str, object] = field(default_factory=dict)
+    _dependencies: dict[str, object] = field(default_factory=dict)
     """Stage → the part of settings and seed that its output depends on."""
     records: list[StageRecord] = field(default_factory=list)
     """Records of the finished stages, in order."""
@@ -76,10 +76,10 @@ class Runner:
         """Each stage with the hash of everything that its output depends on."""
         key = key_of("inputs", self.inputs)
         for stage in self.recipe.stages:
-            self._given[stage.name] = stage.depends_on(self.run)
+            self._dependencies[stage.name] = stage.depends_on(self.run)
             recipe = self._recipe_of(stage)
             # The default recipe adds nothing, so that the keys of old workspaces stay valid.
-            key = key_of(stage.name, stage.version, self._given[stage.name], key, *([] if recipe == RECIPE else [recipe]))
+            key = key_of(stage.name, stage.version, self._dependencies[stage.name], key, *([] if recipe == RECIPE else [recipe]))
             yield stage, key
 
     def _recipe_of(self, stage: Stage) -> str:
@@ -105,8 +105,8 @@ class Runner:
             return ""
         before: list[object] = [self.inputs] if not earlier else []
         for earlier_stage, record in zip(earlier, self.records, strict=True):
-            before += [earlier_stage.version, self._given[earlier_stage.name], _tables_of(earlier_stage, record)]
-        return key_of(self._recipe_of(stage), stage.name, stage.version, self._given[stage.name], before)
+            before += [earlier_stage.version, self._dependencies[earlier_stage.name], _tables_of(earlier_stage, record)]
+        return key_of(self._recipe_of(stage), stage.name, stage.version, self._dependencies[stage.name], before)
 
     def perform(self, *, last: str | None = None) -> None:
         """Perform the unfinished stages, up to ``last`` if given. The caller holds the workspace. Raises KgqaError."""
@@ -205,7 +205,7 @@ class Runner:
 
     def _judge(self, partial: Path, manifest: dict[str, Any]) -> None:
         """Judge the dataset in ``partial`` and put the verdict on its card, if the recipe writes one."""
-        self.run.progress.finish(", ".join(f"{split} {count:,}" for split, count in manifest["counts"].items()))
+        self.run.progress.finish(count_list(manifest["counts"]))
         self.verdict = self.examine(partial, self.run, manifest)
         card = partial / CARD
         if card.is_file():

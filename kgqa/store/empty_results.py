@@ -64,5 +64,5 @@ def _reason_about_sample(store: Store, query: Query, arguments: Mapping[str, Val
     for name in ("step", "later"):
         if (number := arguments.get(name, 0)) and number not in steps:
             return f"sample {sample!r} has the steps {min(steps)} to {max(steps)}, and --{name} {number} is none of them; 0 means all."
-    asked = " and ".join(f"--{name} {number}" for name in ("step", "later") if (number := arguments.get(name, 0)))
-    return f"no step of sample {sample!r} asks about another with {asked}; leave these out to see all bridges." if asked else ""
+    options = " and ".join(f"--{name} {number}" for name in ("step", "later") if (number := arguments.get(name, 0)))
+    return f"no step of sample {sample!r} asks about another with {options}; leave these out to see all bridges." if options else ""

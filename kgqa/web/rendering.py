@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+from fastapi import APIRouter
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from kgqa.version import __version__
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class Pages:
@@ -30,6 +34,11 @@ class Pages:
         part = request.headers.get("hx-request") == "true"
         text = self._environment.get_template(template).render(request=request, part=part, **values)
         return HTMLResponse(text, status_code=status, headers={"Vary": "HX-Request"})
+
+
+def read_only(router: APIRouter) -> Callable[..., Callable[[Handler], Handler]]:
+    """The decorator of the routes of ``router`` that change nothing."""
+    return partial(router.api_route, methods=["GET", "HEAD"])
 
 
 def link(path: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> str:

@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
 from kgqa.arrays.words import KINDS, composed, within_word
-from kgqa.checks.measures.mentions import mention_faults
-from kgqa.checks.measures.words import tokens_of
+from kgqa.checks.measures.mentions import mention_faults, tokens_of
 from kgqa.formats import native
 from kgqa.records import Candidate, Instance, Mention, Paragraph
 

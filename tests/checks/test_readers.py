@@ -20,7 +20,7 @@ from kgqa.chat.connection import Connection
 from kgqa.checks import CHECKS
 from kgqa.checks.conditions import decide, parse
 from kgqa.checks.readers.conclusions import conclusions
-from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, scores_of, transformed, whole_score
+from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformation, answered, scores_of, transformed, whole_score
 from kgqa.checks.readers.figures import Figure, figure_of, grouped_interval
 from kgqa.checks.readers.judging import prepared
 from kgqa.checks.readers.material import Material, material
@@ -253,7 +253,7 @@ def test_the_train_split_is_learned_from_where_there_is_one(tmp_path: Path) -> N
     assert "cross-fitted in 5 folds" in alone.how
 
 
-def said(found: Transformed, right: bool) -> Iterator[Prediction]:
+def said(found: Transformation, right: bool) -> Iterator[Prediction]:
     """Everything that is there, and the answer where it is a label; or nothing at all."""
     questions = {question.id: question for question in found.questions}
     for instance in found.instances:

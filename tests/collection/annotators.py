@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from kgqa.collection import registry
 from kgqa.collection.journal import Journal
-from kgqa.collection.project import read_project
+from kgqa.collection.project import TASKS, read_project
 from kgqa.database import database_at
 
 
 def main(project: str, database: str, people: list[str]) -> None:
     """Take turns until nobody gets an item."""
-    registry.TASKS["colours"] = "tests.collection.colours"
+    TASKS["colours"] = "tests.collection.colours"
     journal = Journal(database_at(database, option="--journal", file="journal.sqlite"), read_project(Path(project)))
     busy = set(people)
     while busy:

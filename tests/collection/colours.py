@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kgqa.collection.task import Answer, Decided, Fault, Item, Step, Task
+from kgqa.collection.task import Answer, DecidedItem, Fault, Item, Step, Task
 from kgqa.records import Instance, Paragraph
 
 
@@ -40,7 +40,7 @@ class Name(Step):
             faults.append(Fault(field="colour", sentence="Do not shout.", blocking=False))
         return faults
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         if not decided.item.shown.get("check"):
             return []
         authors = tuple(given.person for given in decided.answers)
@@ -67,7 +67,7 @@ class Colours(Task):
         for number in range(1, self.project.settings.options["things"] + 1):
             yield Item(id=f"thing-{number}", step="name", shown={"thing": f"Thing {number}", "check": bool(check and number % check == 0)})
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         for each in decided:
             if each.item.step == "name":
                 paragraph = Paragraph(id="p", title=None, text=f"It is {each.labels['colour']}.", supporting=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from kgqa.collection import registry
 from kgqa.collection.journal import Journal
-from kgqa.collection.project import read_project
+from kgqa.collection.project import TASKS, read_project
 from kgqa.database import database_at
 
 MakeJournal = Callable[..., Journal]
@@ -29,7 +28,7 @@ class Clock:
 @pytest.fixture(autouse=True)
 def colours_task(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small task is registered, as a package of one's own would do it."""
-    monkeypatch.setitem(registry.TASKS, "colours", "tests.collection.colours")
+    monkeypatch.setitem(TASKS, "colours", "tests.collection.colours")
 
 
 @pytest.fixture

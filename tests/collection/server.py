@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 import kgqa
-from kgqa.collection import registry
+from kgqa.collection.project import TASKS
 
 if __name__ == "__main__":
-    registry.TASKS["colours"] = "tests.collection.colours"
+    TASKS["colours"] = "tests.collection.colours"
     kgqa.annotate(sys.argv[1], port=int(sys.argv[2]), ready=lambda links: print("ready", flush=True))

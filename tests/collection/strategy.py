@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.task import Decided, Given, Item, find_task, majority
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task, majority
 from kgqa.collection.tasks.strategyqa import (
     MatchedEvidence,
     StepEvidence,
@@ -52,12 +52,12 @@ def task(folder: Path, **settings: Any) -> StrategyTask:
     return made
 
 
-def decided(made: StrategyTask, item: Item, *answers: Any, people: tuple[str, ...] = PEOPLE) -> Decided:
+def decided(made: StrategyTask, item: Item, *answers: Any, people: tuple[str, ...] = PEOPLE) -> DecidedItem:
     """An item with the answers of the first people."""
-    given = tuple(Given(person=name, answer=answer) for name, answer in zip(people, answers, strict=False))
+    given = tuple(AuthoredAnswer(person=name, answer=answer) for name, answer in zip(people, answers, strict=False))
     labels = majority(made.steps[item.step], given, share=0.5)
     assert labels is not None
-    return Decided(item=item, answers=given, labels=labels)
+    return DecidedItem(item=item, answers=given, labels=labels)
 
 
 def verified(answer: Any, *, steps: tuple[str, ...] = ("Halden", "Halden")) -> VerifiedEvidence:

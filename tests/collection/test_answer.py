@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from kgqa.collection.human import Answered, HumanAnswer, human_figures
 from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.task import Decided, Given, Item, find_task, majority
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task, majority
 from kgqa.collection.tasks.answer import AnswerStep, AnswerTask, QuestionAnswer, human_answer
 from kgqa.errors import SettingsError
 from kgqa.records import Instance
@@ -38,12 +38,12 @@ def span(text: str, *support: str) -> QuestionAnswer:
     return QuestionAnswer.model_validate({"kind": "spans", "spans": [{"text": text}], "support": support})
 
 
-def decided(item: Item, *answers: QuestionAnswer) -> Decided:
+def decided(item: Item, *answers: QuestionAnswer) -> DecidedItem:
     """An item with its answers."""
-    given = tuple(Given(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
+    given = tuple(AuthoredAnswer(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
     labels = majority(STEP, given, share=0.5)
     assert labels is not None
-    return Decided(item=item, answers=given, labels=labels)
+    return DecidedItem(item=item, answers=given, labels=labels)
 
 
 @pytest.fixture

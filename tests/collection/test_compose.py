@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.task import Decided, Given, Item, find_task, majority
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task, majority
 from kgqa.collection.tasks.compose import Composed, ComposeTask
 from kgqa.errors import EmptyResult, SettingsError
 from kgqa.formats.provenance import noted
@@ -27,12 +27,12 @@ def task(dataset: Path, **settings: Any) -> ComposeTask:
     return made
 
 
-def decided(made: ComposeTask, item: Item, *answers: Composed, lead: Composed | None = None) -> Decided:
+def decided(made: ComposeTask, item: Item, *answers: Composed, lead: Composed | None = None) -> DecidedItem:
     step = made.steps["compose"]
-    given = tuple(Given(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
+    given = tuple(AuthoredAnswer(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
     labels = step.labels(lead) if lead is not None else majority(step, given, share=0.5)
     assert labels is not None
-    return Decided(item=item, answers=given, labels=labels, lead=lead)
+    return DecidedItem(item=item, answers=given, labels=labels, lead=lead)
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ import pytest
 import kgqa
 from kgqa.collection.exports import decided, export
 from kgqa.collection.label_studio import Submission, _controls as label_studio_controls, read_annotations
-from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.registry import TASKS
+from kgqa.collection.project import TASKS, Project, ProjectSettings
 from kgqa.collection.state import State
 from kgqa.collection.task import Item, Step, find_task
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, InputError, KgqaError, SettingsError, StorageError, UnknownId

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgqa.collection.iirc import REASONS, TYPES, IircAnswer, QuestionsAnswer
-from kgqa.collection.task import Decided, Given, Item, find_task, majority
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task, majority
 from kgqa.collection.tasks.iirc_answers import IircAnswers, answer_label
 from kgqa.collection.tasks.iirc_questions import IircQuestions
 from kgqa.errors import EmptyResult, KgqaError, SettingsError, UnknownId
@@ -38,7 +38,7 @@ def question_set(folder: Path, *, split: str = "dev", passages: int = 6) -> Path
         ]
         answer = QuestionsAnswer.model_validate({"questions": questions})
         assert task.steps["questions"].faults(item, answer) == []
-        decided.append(Decided(item=item, answers=(Given(person="ann", answer=answer),), labels={}))
+        decided.append(DecidedItem(item=item, answers=(AuthoredAnswer(person="ann", answer=answer),), labels={}))
     dataset = folder / "questions"
     dataset.mkdir()
     native.write([instance for _, instance in task.instances(decided)], dataset / f"{split}.parquet")
@@ -198,7 +198,7 @@ def test_answers_agree_as_the_scorer_compares_them(task: IircAnswers) -> None:
     assert answer_label(spans("5")) != answer_label(number("5"))
 
     def decide(*answers: IircAnswer) -> dict[str, str] | None:
-        return majority(step, [Given(person=str(place), answer=answer) for place, answer in enumerate(answers)], share=0.5)
+        return majority(step, [AuthoredAnswer(person=str(place), answer=answer) for place, answer in enumerate(answers)], share=0.5)
 
     assert decide(spans("the Rill"), number("3"), spans("Rill")) == {"type": "span", "answer": "span: rill"}
     assert decide(spans("Rill"), spans("Sill"), number("3")) is None
@@ -208,8 +208,8 @@ def test_answers_agree_as_the_scorer_compares_them(task: IircAnswers) -> None:
     assert item.seats == 3
 
 
-def given(*answers: IircAnswer) -> tuple[Given, ...]:
-    return tuple(Given(person=person, answer=answer) for person, answer in zip(PEOPLE[1:], answers, strict=True))
+def given(*answers: IircAnswer) -> tuple[AuthoredAnswer, ...]:
+    return tuple(AuthoredAnswer(person=person, answer=answer) for person, answer in zip(PEOPLE[1:], answers, strict=True))
 
 
 def answers_to(task: IircAnswers, item: Item, number: int) -> tuple[IircAnswer, ...]:
@@ -231,11 +231,11 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
     decided = []
     for number, item in enumerate(task.items()):
         answers = tuple(
-            Given(person=person, answer=answer) for person, answer in zip(PEOPLE[1:], answers_to(task, item, number), strict=True)
+            AuthoredAnswer(person=person, answer=answer) for person, answer in zip(PEOPLE[1:], answers_to(task, item, number), strict=True)
         )
         labels = majority(step, answers, share=0.5)
         assert labels
-        decided.append(Decided(item=item, answers=answers, labels=labels))
+        decided.append(DecidedItem(item=item, answers=answers, labels=labels))
     found = list(task.instances(decided))
     figures = {figure.name: (figure.items, round(figure.value.mean)) for figure in task.figures(decided)}
     assert figures == {"bad": (12, 17), "no answer": (10, 20)}
@@ -261,10 +261,10 @@ def test_both_forms_of_the_dataset_are_read_back_equal(task: IircAnswers, tmp_pa
 def test_a_lead_settles_what_people_do_not_agree_on(task: IircAnswers) -> None:
     item = next(task.items())
     answers = given(*(answer_of(task, item, type="number", spans=[], value=str(number)) for number in range(3)))
-    (undecided,) = [Decided(item=item, answers=answers, labels={})]
+    (undecided,) = [DecidedItem(item=item, answers=answers, labels={})]
     assert list(task.instances([undecided])) == []
     lead = answer_of(task, item, type="yes", spans=[])
-    settled = Decided(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(lead), lead=lead)
+    settled = DecidedItem(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(lead), lead=lead)
     assert [instance.answers for _, instance in task.instances([settled])] == [("yes",)]
     bad = answer_of(task, item, type="bad", spans=[], reason="misread")
-    assert list(task.instances([Decided(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(bad), lead=bad)])) == []
+    assert list(task.instances([DecidedItem(item=item, answers=answers, labels=task.steps["iirc-answer"].labels(bad), lead=bad)])) == []

@@ -10,7 +10,7 @@ import pytest
 
 from kgqa.collection.iirc import QuestionsAnswer
 from kgqa.collection.project import Project
-from kgqa.collection.task import Decided, Given, Item, find_task
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task
 from kgqa.collection.tasks.iirc_questions import IircQuestions
 from kgqa.errors import BrokenInput, EmptyResult, KgqaError, MissingInput, SettingsError
 from kgqa.formats import native
@@ -174,10 +174,11 @@ def test_pasted_lines_become_one(task: IircQuestions) -> None:
     assert answer.questions[0].question == "Who built <b>it</b> ?"
 
 
-def decided(task: IircQuestions) -> list[Decided]:
+def decided(task: IircQuestions) -> list[DecidedItem]:
     people = ("ann", "ben")
     return [
-        Decided(item=item, answers=tuple(Given(person=person, answer=whole(item)) for person in people), labels={}) for item in task.items()
+        DecidedItem(item=item, answers=tuple(AuthoredAnswer(person=person, answer=whole(item)) for person in people), labels={})
+        for item in task.items()
     ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import kgqa.web
-from kgqa.collection.task import Decided, Item, Task
+from kgqa.collection.task import DecidedItem, Item, Task
 from kgqa.collection.verdicts import MARKS, VERDICTS
 from kgqa.records import Instance, Mention, Paragraph
 from tests.collection import test_answer, test_validate
@@ -45,9 +45,9 @@ def plain(text: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", "", text)).split())
 
 
-def undecided(task: Task) -> list[Decided]:
+def undecided(task: Task) -> list[DecidedItem]:
     """The items of a task without answers."""
-    return [Decided(item=item, answers=(), labels={}) for item in task.items()]
+    return [DecidedItem(item=item, answers=(), labels={}) for item in task.items()]
 
 
 @pytest.fixture

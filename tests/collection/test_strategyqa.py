@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kgqa.collection.task import Decided, Given
+from kgqa.collection.task import AuthoredAnswer, DecidedItem
 from kgqa.collection.tasks.strategyqa import (
     MatchedEvidence,
     StepEvidence,
@@ -39,7 +39,7 @@ def test_terms_prime_as_many_questions_with_yes_as_with_no(tmp_path: Path) -> No
     assert all(item.shown["description"] for item in by_title)
 
 
-def follow(made: Any, *verdicts: VerifiedEvidence) -> list[Decided]:
+def follow(made: Any, *verdicts: VerifiedEvidence) -> list[DecidedItem]:
     """All steps of the first question, with one evidence matcher fewer than could be."""
     question = decided(made, next(iter(made.items())), QUESTION)
     [item] = made.steps["question"].follow(question)
@@ -80,7 +80,7 @@ def test_bad_questions_go_no_further(tmp_path: Path) -> None:
     assert not made.steps["evidence"].follow(decided(made, evidence.item, FOUND, wrong, wrong))
     nothing = MatchedEvidence(steps=(StepEvidence(no_evidence=True), StepEvidence(paragraphs=("text 1",)), StepEvidence(operation=True)))
     assert not made.steps["evidence"].follow(decided(made, evidence.item, nothing, nothing))
-    assert not made.steps["question"].follow(Decided(item=question.item, answers=(), labels={}))  # its author withdrew
+    assert not made.steps["question"].follow(DecidedItem(item=question.item, answers=(), labels={}))  # its author withdrew
 
 
 def finished(made: Any, *verdicts: VerifiedEvidence) -> list[tuple[str, Instance]]:
@@ -119,8 +119,8 @@ def test_a_leads_evidence_comes_beside_that_of_people(tmp_path: Path) -> None:
     made = task(tmp_path, verifiers=0)
     question, decomposition, evidence, _ = follow(task(tmp_path), verified("yes"))
     wrong = MatchedEvidence(judgement="wrong")
-    given = tuple(Given(person=name, answer=answer) for name, answer in (("cat", FOUND), ("dan", wrong)))
-    settled = Decided(item=evidence.item, answers=given, labels={"answer": "right"}, lead=FOUND)
+    given = tuple(AuthoredAnswer(person=name, answer=answer) for name, answer in (("cat", FOUND), ("dan", wrong)))
+    settled = DecidedItem(item=evidence.item, answers=given, labels={"answer": "right"}, lead=FOUND)
     [(_, instance)] = made.instances([question, decomposition, settled])
     assert noted(instance, "people")["matchers"] == ["cat", "lead"]
     assert len(official.to_record(instance)["evidence"]) == 2

@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from kgqa.collection.project import Project, ProjectSettings
-from kgqa.collection.task import Decided, Given, Item, find_task, majority
+from kgqa.collection.task import AuthoredAnswer, DecidedItem, Item, find_task, majority
 from kgqa.collection.tasks.samples import item_id
 from kgqa.collection.tasks.validate import Validate, ValidateStep, Validation
 from kgqa.errors import InputChanged, SettingsError
@@ -32,12 +32,12 @@ def task(dataset: Path, **settings: Any) -> Validate:
     return made
 
 
-def decided(item: Item, *answers: Validation, share: float = 0.5) -> Decided:
+def decided(item: Item, *answers: Validation, share: float = 0.5) -> DecidedItem:
     """An item with its answers."""
-    given = tuple(Given(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
+    given = tuple(AuthoredAnswer(person=name, answer=answer) for name, answer in zip(("ann", "bob", "cat"), answers, strict=False))
     labels = majority(STEP, given, share=share)
     assert labels is not None
-    return Decided(item=item, answers=given, labels=labels)
+    return DecidedItem(item=item, answers=given, labels=labels)
 
 
 def chained(number: int) -> Instance:
@@ -61,7 +61,7 @@ def test_items_hold_the_whole_sample_as_json_and_are_found_again(dataset: Path) 
     items = [replace(item, shown=json.loads(json.dumps(item.shown)), hidden=json.loads(json.dumps(item.hidden))) for item in made.items()]
     assert [item.id for item in items] == list(made.drawn.splits)
     assert items == list(task(dataset, sample=4).items())
-    for item, instance in made.samples([Decided(item=item, answers=(), labels={}) for item in items]):
+    for item, instance in made.samples([DecidedItem(item=item, answers=(), labels={}) for item in items]):
         shown = item.item.shown
         assert (shown["question"], shown["answer"]["text"]) == (instance.question, instance.answers[0])
         assert [document["text"] for document in shown["documents"]] == [paragraph.text for paragraph in instance.paragraphs]
@@ -107,7 +107,10 @@ def test_people_decide_whether_it_is_valid_and_the_rest_follows_where_most_agree
     item = next(iter(task(dataset).items()))
     both = decided(item, Validation(verdict="follows", marks=("trivial",)), Validation(verdict="likely"))
     assert both.labels == {"valid": "yes", "wrong-link": "no", "another": "no"}
-    apart = [Given(person=name, answer=Validation(verdict=verdict)) for name, verdict in (("ann", "follows"), ("bob", "unreadable"))]  # type: ignore[arg-type]
+    apart = [
+        AuthoredAnswer(person=name, answer=Validation(verdict=verdict))  # type: ignore[arg-type]
+        for name, verdict in (("ann", "follows"), ("bob", "unreadable"))
+    ]
     assert majority(STEP, apart, share=0.5) is None
     most = decided(item, Validation(verdict="follows"), Validation(verdict="follows"), Validation(verdict="does-not-follow"))
     assert (most.labels["valid"], most.labels["verdict"]) == ("yes", "follows")

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.collection.draw import MOST_SAMPLE, Origin
-from kgqa.collection.verdict_tables.origin import check_origin, check_samples
-from kgqa.collection.verdict_tables.table import COLUMNS, Judgement, Table, in_order, read_table
+from kgqa.collection.verdict_tables.table import COLUMNS, Judgement, Table, check_origin, check_samples, in_order, read_table
 from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import MOST_SEED, BrokenInput, DuplicateId, InputError, KgqaError, UnknownId
 from tests.collection.verdict_tables import table_text

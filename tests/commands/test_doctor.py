@@ -100,7 +100,7 @@ def test_a_planted_fault_is_found_and_shrunk(spoil: Spoil, tmp_path: Path) -> No
     smallest = report.comparison.smallest
     assert smallest
     assert len(smallest.graph) <= 7, smallest.graph
-    assert smallest.found != smallest.expected
+    assert smallest.actual != smallest.expected
     # The installed engine is right, so the script, which asks it without the fault, finds what is expected.
     text = (tmp_path / "replay.py").read_text("utf-8")
     assert text == report.script
@@ -122,7 +122,7 @@ def small_disagreement() -> Disagreement:
     (query,) = [query for query in templates() if query.name == "entities_in"]
     arguments: dict[str, Value] = {"document": "d0", "limit": 5}
     expected = expected_rows(query, GraphIndex(graph), arguments)
-    return Disagreement(query=query, arguments=arguments, graph=graph, found=[], expected=expected)
+    return Disagreement(query=query, arguments=arguments, graph=graph, actual=[], expected=expected)
 
 
 def test_a_script_ends_with_status_1_while_the_answer_is_wrong() -> None:

@@ -30,7 +30,7 @@ class Guesses:
     right: npt.NDArray[np.bool_]
     feature: Keys
     """Feature of each guess."""
-    seen: npt.NDArray[np.int64]
+    occurrences: npt.NDArray[np.int64]
     """How often the feature and the guessed answer came together where the guesser learned; 0 where it had nothing to go by."""
 
 
@@ -81,7 +81,7 @@ class Questions:
             question=np.concatenate([part.question for part in parts]),
             right=np.concatenate([part.right for part in parts]),
             feature=np.concatenate([part.feature for part in parts]),
-            seen=np.concatenate([part.seen for part in parts]),
+            occurrences=np.concatenate([part.occurrences for part in parts]),
         )
 
 
@@ -160,7 +160,7 @@ def _guess(
     for mask, guesser in ((~has_candidates, _free), (has_candidates, _among)):
         rows = np.flatnonzero(mask)
         guess[rows], feature[rows], counts[rows] = guesser(model, question[rows], features, candidates, precise)
-    return Guesses(question=question, right=(guess == answer[question]) & (counts > 0), feature=feature, seen=counts)
+    return Guesses(question=question, right=(guess == answer[question]) & (counts > 0), feature=feature, occurrences=counts)
 
 
 _Guessed = tuple[Keys, Keys, npt.NDArray[np.int64]]

@@ -12,11 +12,11 @@ text is doubtful if it has one vote and its entity has another text with two or 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from kgqa.arrays.tokens import SPACE
-from kgqa.arrays.words import KINDS, places, within_word
+from kgqa.arrays.tokens import SPACE, SYMBOL
+from kgqa.arrays.words import KINDS, places, tokens, within_word
 from kgqa.checks.measures.shapes import shape_of
-from kgqa.checks.measures.words import tokens_of, words_of
 from kgqa.records import Instance, Mention, Paragraph
 
 ESTABLISHED = 2
@@ -134,3 +134,14 @@ def _is_displaced(paragraph: Paragraph, mention: Mention, name: str, start: int)
     # Elsewhere it may be one of two names ("Basle", "Basel"), unless it looks like none and the name is not marked where it stands.
     is_mentioned = any(other.start <= start and end <= other.end for other in paragraph.mentions or () if other is not mention)
     return not is_mentioned and shape_of(text) != shape_of(name)
+
+
+@lru_cache(maxsize=1 << 14)
+def tokens_of(text: str) -> tuple[str, ...]:
+    """The folded tokens of a name."""
+    return tuple(tokens(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The tokens that are no signs."""
+    return [token for token in tokens_of(text) if KINDS[token[0]] != SYMBOL]

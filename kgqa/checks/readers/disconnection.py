@@ -33,7 +33,7 @@ SCORERS: dict[str, Scorer] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Transformed:
+class Transformation:
     """The instances that a transform makes of questions."""
 
     kind: str
@@ -42,7 +42,7 @@ class Transformed:
     """Those that it could be made of, in order."""
 
 
-def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, seed: int) -> Transformed:
+def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, seed: int) -> Transformation:
     """Contrasts of ``questions``; questions that cannot be transformed are left out."""
     settings = Settings(kind=kind, seed=seed, max_facts=max_facts)
     make = settings.maker(lambda: iter(()))
@@ -52,10 +52,10 @@ def transformed(questions: Iterable[Instance], kind: str, *, max_facts: int, see
         if not isinstance(result, Rejection) and not settings.faults(question, result):
             used_questions.append(question)
             instances += result
-    return Transformed(kind=kind, instances=tuple(instances), questions=tuple(used_questions))
+    return Transformation(kind=kind, instances=tuple(instances), questions=tuple(used_questions))
 
 
-def scores_of(transformation: Transformed, predictions: Iterable[Prediction]) -> dict[str, Floats]:
+def scores_of(transformation: Transformation, predictions: Iterable[Prediction]) -> dict[str, Floats]:
     """:data:`ANSWER` and :data:`SUPPORT` → F1 of each question, from 0 to 1; ``predictions`` in the order of the instances."""
     dire_predictions = [
         _prediction(instance, prediction) for instance, prediction in zip(transformation.instances, predictions, strict=True)
@@ -81,7 +81,7 @@ def label_of(instance: Instance) -> int:
     return 1 if label is None else label
 
 
-def answered(transformation: Transformed) -> list[Instance]:
+def answered(transformation: Transformation) -> list[Instance]:
     """Instances with their questions' answers, so that a guesser knows whether yes and no are possible."""
     answers = {question.id: question.answers for question in transformation.questions}
     return [replace(instance, answers=answers[_question(instance)]) for instance in transformation.instances]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from kgqa.checks.readers.disconnection import Transformed, transformed
+from kgqa.checks.readers.disconnection import Transformation, transformed
 from kgqa.checks.readers.material import Material
 from kgqa.errors import SettingsError
 from kgqa.readers.cost import Job
@@ -29,7 +30,7 @@ class Plan:
     """All jobs of an audit."""
 
     jobs: tuple[Job, ...]
-    transforms: Mapping[str, Transformed]
+    transforms: Mapping[str, Transformation]
     """Kind → the judged questions' instances; empty where DiRe's scores are not measured."""
     without_dire: str = ""
     """Why they are not."""
@@ -40,37 +41,18 @@ def plan_of(
 ) -> Plan:
     """Jobs of ``level``; ``file`` has the ``settings``, for messages. Raises SettingsError if a reader does not accept the settings."""
     options = {name: value for name, value in {"encoder": encoder, "device": device}.items() if value is not None}
-
-    def given(name: str) -> dict[str, str]:
-        return {name: options[name]} if name in options else {}
-
-    def reader(name: str, *, named: bool = False, **shown: str) -> Specification:
-        try:
-            kind = find_reader(name, named=named)
-        except SettingsError as error:
-            raise SettingsError(f"{file}: {error}" if file else str(error)) from None
-        if kind.asks:
-            return specification(name, settings={**settings.llm, **shown}, training={}, may_ask=True, file=file, sections=("llm", ""))
-        fields = kind.settings.model_fields
-        # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
-        reader_options = {**settings.settings, **given("encoder")}
-        known = {key: value for key, value in reader_options.items() if name == settings.reader or key in fields}
-        training = {} if kind.training is None else {**settings.training, **given("device")}
-        return specification(name, settings=known, training=training, named=named, file=file, options=options)
-
-    transforms: dict[str, Transformed] = {}
-    training_transforms: dict[str, Transformed] = {}
-    reason = "" if level == "full" else "level"
+    reader = partial(_reader, settings=settings, options=options, file=file)
+    transforms: dict[str, Transformation] = {}
+    training_transforms: dict[str, Transformation] = {}
+    reason = "level"
     if level == "full":
-        transforms = {kind: transformed(material.judged, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
-        training_transforms = {kind: transformed(material.train or (), kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
-        parts = [transform.questions for part in (transforms, training_transforms if material.train else {}) for transform in part.values()]
-        fewest = min(len({question.group for question in part}) for part in parts)
-        if fewest < ENOUGH_TRANSFORMED:
-            transforms, reason = {}, (
-                f"{fewest} groups of questions have two marked supporting paragraphs or more, an answer, and distractors enough; it takes "
-                f"{ENOUGH_TRANSFORMED} to judge."
-            )  # fmt: skip
+        transforms, training_transforms = (
+            {kind: transformed(questions, kind, max_facts=settings.max_facts, seed=seed) for kind in KINDS}
+            for questions in (material.judged, material.train or ())
+        )
+        reason = _lack(transforms, training_transforms if material.train else {})
+        if reason:
+            transforms = {}
     extra = {"probe": transforms["probe"].instances} if transforms else {}
     jobs = [Job(name="everything", reader=reader(settings.reader), judged=material.judged, train=material.train, beside=extra)]
     weights: dict[str, Any] = {"question-only": 0.1, "one-paragraph": 2.4}  # of this 1 for the selectors of two folds
@@ -87,16 +69,39 @@ def plan_of(
         weight = 1.0 if other.steps else 0.0
         jobs.append(Job(name=f"{BESIDE}-{number}", reader=other, judged=material.judged, train=material.train, weight=weight))
     for kind, transform in transforms.items():
-        jobs.append(
-            Job(
-                name=kind,
-                reader=reader(settings.reader),
-                judged=transform.instances,
-                train=training_transforms[kind].instances if material.train else None,
-            )
-        )
+        train = training_transforms[kind].instances if material.train else None
+        jobs.append(Job(name=kind, reader=reader(settings.reader), judged=transform.instances, train=train))
     _check_used(settings, [job.reader for job in jobs], file)
     return Plan(jobs=tuple(jobs), transforms=transforms, without_dire=reason)
+
+
+def _reader(
+    name: str, *, settings: JudgingSettings, options: Mapping[str, str], file: str, named: bool = False, **shown: str
+) -> Specification:
+    """The reader ``name`` with those of the ``settings`` and ``options`` that are for it; ``shown``: what the reader llm gets to see."""
+    try:
+        kind = find_reader(name, named=named)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error}" if file else str(error)) from None
+    if kind.asks:
+        return specification(name, settings={**settings.llm, **shown}, training={}, may_ask=True, file=file, sections=("llm", ""))
+    encoder, device = ({key: options[key]} if key in options else {} for key in ("encoder", "device"))
+    fields = kind.settings.model_fields
+    # What the full reader knows is said for all; one that is kept from paragraphs cannot be told how to cut them.
+    own = {key: value for key, value in {**settings.settings, **encoder}.items() if name == settings.reader or key in fields}
+    training = {} if kind.training is None else {**settings.training, **device}
+    return specification(name, settings=own, training=training, named=named, file=file, options=options)
+
+
+def _lack(*parts: Mapping[str, Transformation]) -> str:
+    """Why the transformed questions of ``parts`` are too few to judge; empty if they are not."""
+    fewest = min(len({question.group for question in transform.questions}) for part in parts for transform in part.values())
+    if fewest >= ENOUGH_TRANSFORMED:
+        return ""
+    return (
+        f"{fewest} groups of questions have two marked supporting paragraphs or more, an answer, and distractors enough; it takes "
+        f"{ENOUGH_TRANSFORMED} to judge."
+    )
 
 
 def _check_used(settings: JudgingSettings, readers: Sequence[Specification], file: str) -> None:

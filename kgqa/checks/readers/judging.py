@@ -14,7 +14,7 @@ from kgqa.arrays.draws import draw
 from kgqa.arrays.parallel import Engine
 from kgqa.chat.connection import Connection
 from kgqa.checks.readers.conclusions import conclusions
-from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformed, answered, label_of, scores_of, whole_score
+from kgqa.checks.readers.disconnection import ANSWER, SUPPORT, Transformation, answered, label_of, scores_of, whole_score
 from kgqa.checks.readers.figures import Figure, Floats, figure_of
 from kgqa.checks.readers.jobs import BESIDE, KINDS, PARTIAL, Plan, plan_of
 from kgqa.checks.readers.material import Material
@@ -55,7 +55,7 @@ Score = Callable[[Instance, Prediction], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class ReaderResults:
     """Results of readers for a set."""
 
     level: str
@@ -91,7 +91,7 @@ class Judging:
         """The seeds of the readers, counted from the audit's seed."""
         return tuple(range(self.seed, self.seed + self.settings.seed_count(self.level)))
 
-    def judge(self, folder: Path, progress: Progress, engine: Engine | None = None) -> Judged:
+    def judge(self, folder: Path, progress: Progress, engine: Engine | None = None) -> ReaderResults:
         """Fit all readers and let them read, on a cluster if the ``engine`` has one.
 
         What is done stays in ``folder`` until :meth:`forget`, so that a stopped audit goes on.
@@ -114,7 +114,7 @@ class Judging:
         full_reader = self.plan.jobs[0].reader
         # What the report names: the pretrained files, or the model behind the endpoint.
         encoder = str(getattr(full_reader.settings, "model" if full_reader.kind.asks else "encoder", ""))
-        return Judged(
+        return ReaderResults(
             level=self.level, encoder=encoder, seeds=self.seeds, how=self.material.how, figures=figures, missing=reasons,
             conclusions=tuple(conclusions(figures, seeds=len(self.seeds), connects=self.connects, asks=full_reader.kind.asks)),
         )  # fmt: skip
@@ -210,12 +210,12 @@ class Judging:
             if kind == "probe":
                 yield self._conditional(results["everything"])
 
-    def _scores(self, transform: Transformed, results: CrossFitted, of: str = JUDGED) -> dict[str, Floats]:
+    def _scores(self, transform: Transformation, results: CrossFitted, of: str = JUDGED) -> dict[str, Floats]:
         """A row for each seed, a column for each question."""
         by_seed = [scores_of(transform, results.predictions(seed, of)) for seed in self.seeds]
         return {name: np.array([scores[name] for scores in by_seed]) for name in (ANSWER, SUPPORT)}
 
-    def _transformed(self, name: str, score_name: str, part: str, transform: Transformed, scores: Mapping[str, Floats]) -> Figure:
+    def _transformed(self, name: str, score_name: str, part: str, transform: Transformation, scores: Mapping[str, Floats]) -> Figure:
         rng = self._rng(name, score_name)
         groups = [question.group for question in transform.questions]
         return figure_of(
@@ -223,7 +223,7 @@ class Judging:
             measure=BY_NAME.get(name) if part == ANSWER else None,
         )  # fmt: skip
 
-    def _guessed(self, transform: Transformed, rng: np.random.Generator) -> dict[str, Floats]:
+    def _guessed(self, transform: Transformation, rng: np.random.Generator) -> dict[str, Floats]:
         """The mean of each question's scores by guesses, each context on its own."""
         guesser = RandomReader(transform.questions, [label_of(scores) for scores in transform.instances], rng)
         contexts = answered(transform)

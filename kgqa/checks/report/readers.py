@@ -11,7 +11,7 @@ from kgqa.checks.report.plots import readers_plot
 
 if TYPE_CHECKING:
     from kgqa.checks.readers.figures import Figure
-    from kgqa.checks.readers.judging import Judged
+    from kgqa.checks.readers.judging import ReaderResults
     from kgqa.checks.result import Audit
 
 
@@ -21,14 +21,14 @@ def readers_section(audit: Audit) -> str:
     return ("" if results is None else _measures(results)) + _missing(not_measured(results))
 
 
-def not_measured(results: Judged | None) -> list[tuple[Measure, str]]:
+def not_measured(results: ReaderResults | None) -> list[tuple[Measure, str]]:
     """Measures without a figure, with reasons."""
     names = set() if results is None else {figure.measure.name for figure in results.figures if figure.measure is not None}
     reasons = {} if results is None else results.missing
     return [(measure, reasons.get(measure.name) or reason_for(measure)) for measure in MEASURES if measure.name not in names]
 
 
-def _measures(results: Judged) -> str:
+def _measures(results: ReaderResults) -> str:
     seeds = f"seed {results.seeds[0]}" if len(results.seeds) == 1 else f"seeds {results.seeds[0]} to {results.seeds[-1]}"
     head = f'<p class="muted">{escape(results.how)} Encoder or model: {escape(results.encoder)}; {seeds}.</p>'
     sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in results.conclusions)

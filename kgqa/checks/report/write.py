@@ -20,7 +20,7 @@ from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
 
 if TYPE_CHECKING:
-    from kgqa.checks.readers.judging import Judged
+    from kgqa.checks.readers.judging import ReaderResults
     from kgqa.checks.result import Audit
 
 HTML, JSON = "audit.html", "audit.json"
@@ -123,6 +123,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {**asdict(finding), "state": finding.state, "excess": finding.excess, "examples": examples}
 
 
-def _readers(results: Judged) -> dict[str, Any]:
+def _readers(results: ReaderResults) -> dict[str, Any]:
     figures = [{**asdict(figure), "measure": None if figure.measure is None else figure.measure.name} for figure in results.figures]
     return {**{key: value for key, value in asdict(results).items() if key != "missing"}, "figures": figures}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kgqa.collection.human import Answered, HumanAnswer, HumanFigures, human_figures, right
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step
 from kgqa.collection.tasks.samples import SampleTask, item_id, task_options
 from kgqa.collection.view import question_view
 from kgqa.errors import SettingsError, suggestion
@@ -147,18 +147,18 @@ class AnswerTask(SampleTask):
             document["sentences"] = list(paragraph.sentences or ()) if self.metric in SENTENCES else []
         return Item(id=item_id(instance.id), step="answer", shown=shown_fields, hidden=self.origin(instance.id))
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The samples to which people's most frequent answer is the dataset's."""
         for item, instance in self.samples(decided):
-            if item.by_people and right(_with_answers(item, instance), metric=self.metric, seed=self.project.settings.seed):
+            if item.answers and right(_with_answers(item, instance), metric=self.metric, seed=self.project.settings.seed):
                 yield str(item.item.hidden["split"]), instance
 
-    def human_figures(self, decided: Sequence[Decided]) -> HumanFigures:
+    def human_figures(self, decided: Sequence[DecidedItem]) -> HumanFigures:
         """People's scores by the dataset's metric, and their agreement."""
-        answers = [_with_answers(item, instance) for item, instance in self.samples(decided) if item.by_people]
+        answers = [_with_answers(item, instance) for item, instance in self.samples(decided) if item.answers]
         return human_figures(answers, metric=self.metric, seed=self.project.settings.seed)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """:meth:`human_figures` as a list."""
         human = self.human_figures(decided)
         figures = [
@@ -170,7 +170,7 @@ class AnswerTask(SampleTask):
             share, items = human.answerability
             figures.append(Figure(name="answerability, most people", value=share, items=items))
         for person, scores in human.people.items():
-            items = sum(answer.person == person for item in decided for answer in item.by_people)
+            items = sum(answer.person == person for item in decided for answer in item.answers)
             figures += _figures_of(scores, person, items)
         return figures
 
@@ -184,7 +184,7 @@ def human_answer(person: str, answer: QuestionAnswer, texts: Mapping[str, str]) 
         "yes": ("yes",),
         "no": ("no",),
     }
-    sentences = frozenset((marked.document, marked.sentence) for marked in answer.sentences)
+    sentences = frozenset((mark.document, mark.sentence) for mark in answer.sentences)
     return HumanAnswer(
         person=person,
         parts=parts.get(answer.kind, ()),
@@ -195,9 +195,9 @@ def human_answer(person: str, answer: QuestionAnswer, texts: Mapping[str, str]) 
     )
 
 
-def _with_answers(decided: Decided, instance: Instance) -> Answered:
+def _with_answers(decided: DecidedItem, instance: Instance) -> Answered:
     texts = {candidate.id: candidate.text for candidate in instance.candidates or ()}
-    answers = (human_answer(given.person, given.answer, texts) for given in decided.by_people if isinstance(given.answer, QuestionAnswer))
+    answers = (human_answer(entry.person, entry.answer, texts) for entry in decided.answers if isinstance(entry.answer, QuestionAnswer))
     return Answered(instance=instance, answers=tuple(answers))
 
 
@@ -233,11 +233,11 @@ def _place_faults(answer: QuestionAnswer, documents: Mapping[str, Mapping[str, A
         text = documents.get(span.document, {}).get("text", "")
         if span.start is None or text[span.start : span.start + len(span.text)] != span.text:
             yield Fault(field="spans", sentence="A marked span is not at its place in the document; remove it and mark it again.")
-    for document in (*answer.support, *(marked.document for marked in answer.sentences)):
+    for document in (*answer.support, *(mark.document for mark in answer.sentences)):
         if document not in documents:
             yield Fault(field="support", sentence=f"{document[:60]!r} is no document of this question; mark those that are shown.")
             return
-    if any(marked.sentence >= len(documents[marked.document]["sentences"]) for marked in answer.sentences):
+    if any(mark.sentence >= len(documents[mark.document]["sentences"]) for mark in answer.sentences):
         yield Fault(field="support", sentence="A marked sentence is not in its document; mark it again.")
 
 

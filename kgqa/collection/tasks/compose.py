@@ -14,11 +14,10 @@ from pydantic import Field
 
 from kgqa.collection.checks import composed_question, edited_steps
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Given, Item, Step
-from kgqa.collection.tasks.samples import SampleTask, item_id, percent, task_options
+from kgqa.collection.task import Answer, AuthoredAnswer, DecidedItem, Fault, Figure, Item, Step
+from kgqa.collection.tasks.samples import SampleTask, item_id, one_line, share_figures, task_options
 from kgqa.errors import EmptyResult
 from kgqa.formats.provenance import note, noted
-from kgqa.metrics.wilson import wilson
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
 from kgqa.recipes.musique.instances import NAME
 from kgqa.recipes.musique.wording import ASKED
@@ -110,30 +109,24 @@ class ComposeTask(SampleTask):
         if not count:
             raise EmptyResult(f"{self.project.data}: no question has two steps or more; give a dataset that kgqa compose made.")
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The questions of the source with what people wrote; those that cannot be composed are left out."""
         for item, instance in self.samples(decided):
             answer = chosen(item)
             if answer is not None:
                 yield str(item.item.hidden["split"]), composed(instance, answer)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """Shares of chains whose names agree (92% in the paper), and of those that were composed, and of drafts that were kept."""
         same_flags, completions, draft_kept = [], [], []
         for item in decided:
-            answers_given = (
-                [item.lead] if isinstance(item.lead, Composed) else [answer_of_person.answer for answer_of_person in item.by_people]
-            )
-            answers = [answer for answer in answers_given if isinstance(answer, Composed)]
+            submitted = [item.lead] if item.lead is not None else [entry.answer for entry in item.answers]
+            answers = [answer for answer in submitted if isinstance(answer, Composed)]
             same_flags += ["no" not in answer.same for answer in answers]
             completions.append(item.labels.get("composable") == "yes")
-            draft_kept += [_line(answer.question) == _line(item.item.shown["draft"]) for answer in answers if is_question(answer)]
+            draft_kept += [one_line(answer.question) == one_line(item.item.shown["draft"]) for answer in answers if is_question(answer)]
         cases = {"names mean the same": same_flags, "composed": completions, "draft kept": draft_kept}
-        return [
-            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
-            for name, values in cases.items()
-            if values
-        ]
+        return share_figures(cases)
 
 
 TASK = ComposeTask
@@ -203,11 +196,11 @@ def chain_of(id: str, questions: Sequence[str], answers: Sequence[str]) -> Chain
     return Chain(id=id, shape="", hops=tuple(hops))
 
 
-def chosen(decided: Decided) -> Given | None:
+def chosen(decided: DecidedItem) -> AuthoredAnswer | None:
     """The answer that becomes the question: the lead's, else the first one with a question; None if the steps cannot be composed."""
     if decided.labels.get("composable") != "yes":
         return None
-    answers = [Given(person="", answer=decided.lead)] if decided.lead is not None else list(decided.by_people)
+    answers = [AuthoredAnswer(person="", answer=decided.lead)] if decided.lead is not None else list(decided.answers)
     return next((entry for entry in answers if isinstance(entry.answer, Composed) and is_question(entry.answer)), None)
 
 
@@ -216,22 +209,17 @@ def is_question(answer: Composed) -> bool:
     return bool(answer.question.strip()) and not answer.refusal.strip() and "no" not in answer.same
 
 
-def composed(instance: Instance, given: Given) -> Instance:
+def composed(instance: Instance, entry: AuthoredAnswer) -> Instance:
     """The instance with a person's question and steps; its note names the composer ``people`` and the person."""
-    answer = given.answer
+    answer = entry.answer
     assert isinstance(answer, Composed)
     values = {**noted(instance, NAME), "composer": COMPOSER}
     hops = instance.decomposition or ()
     if answer.steps:
-        hops = tuple(replace(hop, question=_line(text)) for hop, text in zip(hops, answer.steps, strict=True))
+        hops = tuple(replace(hop, question=one_line(text)) for hop, text in zip(hops, answer.steps, strict=True))
     return replace(
         instance,
-        question=_line(answer.question),
+        question=one_line(answer.question),
         decomposition=hops,
-        provenance=note(COMPOSER, {"composed_by": given.person or "lead"}, beside=note(NAME, values, beside=instance.provenance)),
+        provenance=note(COMPOSER, {"composed_by": entry.person or "lead"}, beside=note(NAME, values, beside=instance.provenance)),
     )
-
-
-def _line(text: str) -> str:
-    """The text on one line, without spaces at its ends."""
-    return " ".join(text.split())

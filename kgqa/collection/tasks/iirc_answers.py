@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgqa.arrays.draws import Reservoir
-from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, REASONS, TYPES, IircAnswer
+from kgqa.collection.iirc import ARTICLE, PASSAGE, QUESTION, REASONS, TYPES, IircAnswer, Mark
 from kgqa.collection.iirc_checks import check_answer, number_of
-from kgqa.collection.marks import Mark
 from kgqa.collection.passages import read_articles
-from kgqa.collection.task import Decided, Fault, Figure, Item, Step, Task
-from kgqa.collection.tasks.samples import MOST_ID, percent, task_options
+from kgqa.collection.task import DecidedItem, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import MOST_ID, share_figures, task_options
 from kgqa.errors import BrokenInput, DuplicateId, EmptyResult, SettingsError, UnknownId, suggestion
 from kgqa.formats.iirc import articles
 from kgqa.formats.iirc.articles import MAIN
@@ -26,7 +25,6 @@ from kgqa.formats.iirc.questions import NAME, notes_of
 from kgqa.formats.iirc.records import links_of, to_links
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.drop import normalize_span
-from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance, Mention, Paragraph
 from kgqa.settings.base import Positive, Settings
 
@@ -192,22 +190,18 @@ class IircAnswers(Task):
             return None
         return self._texts.get(title.lower())
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The questions with an agreed answer: the first one with the agreed label, or the lead's."""
         for item in decided:
             answer = _agreed(item, self.steps[AnswersStep.name])
             if answer is not None and answer.type not in {"", "bad"}:
                 yield item.item.hidden["split"], self._instance(item.item, answer)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """The shares of bad questions, and of good ones without an answer (30% in the paper)."""
         types = [item.labels["type"] for item in decided if "type" in item.labels]
         cases = {"bad": [kind == "bad" for kind in types], "no answer": [kind == "none" for kind in types if kind != "bad"]}
-        return [
-            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
-            for name, values in cases.items()
-            if values
-        ]
+        return share_figures(cases)
 
     def _instance(self, item: Item, answer: IircAnswer) -> Instance:
         titles = dict.fromkeys(item.shown["named"])
@@ -250,12 +244,12 @@ def _passage_name(mark: Mark) -> str:
     return MAIN if mark.document == PASSAGE else mark.document.removeprefix(ARTICLE)
 
 
-def _agreed(decided: Decided, step: Step) -> IircAnswer | None:
+def _agreed(decided: DecidedItem, step: Step) -> IircAnswer | None:
     if decided.lead is not None:
         assert isinstance(decided.lead, IircAnswer)
         return decided.lead
     majority_answer = decided.labels.get("answer")
-    return next((answer.answer for answer in decided.by_people if step.labels(answer.answer).get("answer") == majority_answer), None)  # type: ignore[return-value]
+    return next((answer.answer for answer in decided.answers if step.labels(answer.answer).get("answer") == majority_answer), None)  # type: ignore[return-value]
 
 
 def _passage(instance: Instance) -> Paragraph:

@@ -15,12 +15,11 @@ from pydantic import Field, model_validator
 from kgqa.collection.iirc import QuestionsAnswer, WrittenQuestion
 from kgqa.collection.iirc_checks import check_questions
 from kgqa.collection.passages import draw_passages, read_texts
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
-from kgqa.collection.tasks.samples import percent, task_options
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import share_figures, task_options
 from kgqa.formats.iirc.articles import MAIN
 from kgqa.formats.iirc.questions import NAME
 from kgqa.formats.provenance import note
-from kgqa.metrics.wilson import wilson
 from kgqa.records import SPLITS, Instance, Mention, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.settings.base import Positive, Settings
@@ -97,7 +96,7 @@ class IircQuestions(Task):
                 hidden={"document": passage.document, "articles": passage.documents},
             )
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """Each question, without an answer. The passages of one document are in one split."""
         options = self.options
         groups = pa.array([item.item.hidden["document"] for item in decided], pa.string())
@@ -106,21 +105,19 @@ class IircQuestions(Task):
         article_ids = {item.item.hidden["articles"][title] for item in decided for title in _named_titles(item)}
         texts = read_texts(self.project.data, article_ids)
         for item, split in zip(decided, splits.tolist(), strict=True):
-            for answer in item.by_people:
+            for answer in item.answers:
                 for number, question in enumerate(_questions(answer.answer), start=1):
                     id = f"{item.item.id}/{key_of(answer.person)[:6]}/{number}"  # noqa: A001 - what it is
                     yield SPLITS[split], _instance(id, item.item, answer.person, question, texts)
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """The share of questions that need several links."""
-        several = [len(question.links) > 1 for item in decided for answer in item.by_people for question in _questions(answer.answer)]
-        return (
-            [Figure(name="needs several links", value=percent(wilson(sum(several), len(several))), items=len(several))] if several else []
-        )
+        several = [len(question.links) > 1 for item in decided for answer in item.answers for question in _questions(answer.answer)]
+        return share_figures({"needs several links": several})
 
 
-def _named_titles(decided: Decided) -> set[str]:
-    return {title for answer in decided.by_people for question in _questions(answer.answer) for title in question.links}
+def _named_titles(decided: DecidedItem) -> set[str]:
+    return {title for answer in decided.answers for question in _questions(answer.answer) for title in question.links}
 
 
 def _questions(answer: Answer) -> list[WrittenQuestion]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from kgqa.collection.draw import DrawnSamples, content_of, draw
 from kgqa.collection.project import Project
-from kgqa.collection.task import Decided, Task
+from kgqa.collection.task import DecidedItem, Figure, Task
 from kgqa.errors import InputChanged, MissingInput, SettingsError
 from kgqa.formats import native
-from kgqa.metrics.bootstrap import Interval
+from kgqa.metrics.wilson import percent
 from kgqa.records import Instance
 from kgqa.settings.base import Settings, setting_fault
 
@@ -57,7 +57,7 @@ class SampleTask(Task):
                 instances |= {instance.id: instance for instance in native.take(files[split], ids)}
             yield from (instances[sample] for sample in portion)
 
-    def samples(self, decided: Iterable[Decided]) -> Iterator[tuple[Decided, Instance]]:
+    def samples(self, decided: Iterable[DecidedItem]) -> Iterator[tuple[DecidedItem, Instance]]:
         """Each decided item with its sample, split by split. Raises InputChanged if the dataset is not what the items were made from,
         MissingInput for a sample that it lacks, and the errors of reading it.
         """
@@ -90,6 +90,11 @@ def chunks(samples: Sequence[str], size: int) -> Iterator[Sequence[str]]:
     return (samples[begin : begin + size] for begin in range(0, len(samples), size))
 
 
-def percent(share: Interval) -> Interval:
-    """A share between 0 and 1 in percent."""
-    return Interval(mean=100 * share.mean, low=100 * share.low, high=100 * share.high)
+def one_line(text: str) -> str:
+    """The text on one line, without spaces at its ends."""
+    return " ".join(text.split())
+
+
+def share_figures(cases: Mapping[str, Sequence[bool]]) -> list[Figure]:
+    """For each case, the share of its items of which it is true, in percent; a case without items has none."""
+    return [Figure(name=name, value=percent(sum(values), len(values)), items=len(values)) for name, values in cases.items() if values]

@@ -20,13 +20,12 @@ from kgqa.arrays.draws import draw
 from kgqa.collection.checks import strategy_decomposition, strategy_evidence, strategy_question
 from kgqa.collection.corpus import Corpus, draw_terms, read_corpus
 from kgqa.collection.project import Project
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step, Task
-from kgqa.collection.tasks.samples import percent, task_options
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step, Task
+from kgqa.collection.tasks.samples import one_line, share_figures, task_options
 from kgqa.errors import SettingsError, UnknownId
 from kgqa.formats.provenance import note
 from kgqa.formats.strategyqa.evidence_texts import Passage
 from kgqa.formats.strategyqa.format import Record, from_record
-from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance, Paragraph
 from kgqa.runs.files import key_of
 from kgqa.settings.base import Settings
@@ -146,16 +145,16 @@ class QuestionStep(StrategyStep):
         """The automatic checks of the question, and its facts."""
         return strategy_question(answer.question, answer.facts, language=self.task.options.language)
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The decomposition of the question, by somebody else."""
-        if not decided.by_people:
+        if not decided.answers:
             return []
-        answer = decided.by_people[0]
+        answer = decided.answers[0]
         assert isinstance(answer.answer, WrittenQuestion)
         values = {
-            "question": _line(answer.answer.question),
+            "question": one_line(answer.answer.question),
             "answer": decided.item.shown["answer"],
-            "facts": [_line(fact) for fact in answer.answer.facts if fact.strip()],
+            "facts": [one_line(fact) for fact in answer.answer.facts if fact.strip()],
             "term": decided.item.shown["term"],
         }
         id = f"{decided.item.id}-{DECOMPOSITION}"  # noqa: A001 - what it is
@@ -165,7 +164,7 @@ class QuestionStep(StrategyStep):
     def asked(self, item: Item, answer: WrittenQuestion) -> Instance:
         """The question alone, for the solvers."""
         return Instance(
-            id=item.id, question=_line(answer.question), paragraphs=(), answers=(item.shown["answer"],), answer_type="boolean",
+            id=item.id, question=one_line(answer.question), paragraphs=(), answers=(item.shown["answer"],), answer_type="boolean",
             answerable=True, group=item.id, provenance=None,
         )  # fmt: skip
 
@@ -191,13 +190,13 @@ class DecompositionStep(StrategyStep):
             item.shown["question"], [step.question for step in steps], [step.page for step in steps], [step.operation for step in steps]
         )
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The evidence of the steps, unless the question is bad."""
         answer = decomposed(decided)
         if answer is None:
             return []
         steps = [
-            {"question": _line(step.question), "page": "" if step.operation else _line(step.page), "operation": step.operation}
+            {"question": one_line(step.question), "page": "" if step.operation else one_line(step.page), "operation": step.operation}
             for step in answer.steps
         ]
         item = decided.item
@@ -238,7 +237,7 @@ class EvidenceStep(StrategyStep):
             [step.paragraphs for step in steps], [step.operation for step in steps], [step.no_evidence for step in steps]
         )
 
-    def follow(self, decided: Decided) -> list[Item]:
+    def follow(self, decided: DecidedItem) -> list[Item]:
         """The verification of the paragraphs that all people chose; none if a step has no evidence of anybody."""
         item, seats = decided.item, self.task.options.verifiers
         if not seats or decided.labels.get("answer") != "right" or not is_covered(decided):
@@ -252,7 +251,7 @@ class EvidenceStep(StrategyStep):
             steps.append({"question": step["question"], "operation": operation, "paragraphs": paragraphs})
         hidden = {**item.hidden, "answer": item.shown["answer"]}
         # Nobody verifies their own evidence where enough others are there.
-        matchers = tuple(dict.fromkeys((*item.authors, *(entry.person for entry in decided.by_people))))
+        matchers = tuple(dict.fromkeys((*item.authors, *(entry.person for entry in decided.answers))))
         authors = matchers if self.task.seats(seats, matchers) == seats else item.authors
         return [
             Item(
@@ -346,7 +345,7 @@ class StrategyTask(Task):
             return super().search(item, query, limit)
         return [_document(paragraph) for paragraph in self.corpus.search(query, limit)]
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The finished questions, by the order of ``decided``, each as the official file gives it when it is read.
 
         A question is finished if its answer is right, evidence was matched, and, with verifiers, most of them come to its answer.
@@ -355,10 +354,10 @@ class StrategyTask(Task):
         for (id, step), question in by_step.items():  # noqa: A001 - what it is
             parts = [by_step.get((id, name)) for name in (DECOMPOSITION, EVIDENCE, VERIFICATION)]
             if step == QUESTION and (instance := self._instance(question, *parts)) is not None:
-                writer = question.by_people[0].person
+                writer = question.answers[0].person
                 yield "dev" if writer in self.options.dev else "test" if writer in self.options.test else "train", instance
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """Shares of questions with a right answer, with evidence for each step, and with evidence that gives the answer."""
         by_step: dict[str, list[bool]] = {}
         for item in decided:
@@ -368,27 +367,27 @@ class StrategyTask(Task):
                 by_step.setdefault("evidence for each step", []).append(is_covered(item))
             elif item.item.step == VERIFICATION:
                 by_step.setdefault("evidence gives the answer", []).append(item.labels.get("answer") == item.item.hidden["answer"])
-        return [Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values)) for name, values in by_step.items()]
+        return share_figures(by_step)
 
     def _instance(
-        self, question: Decided, decomposition: Decided | None, evidence: Decided | None, verification: Decided | None
+        self, question: DecidedItem, decomposition: DecidedItem | None, evidence: DecidedItem | None, verification: DecidedItem | None
     ) -> Instance | None:
-        if decomposition is None or evidence is None or not question.by_people:
+        if decomposition is None or evidence is None or not question.answers:
             return None
         if any(item.labels.get("answer") != "right" for item in (decomposition, evidence)):
             return None
         target_answer = question.item.shown["answer"]
         if self.options.verifiers and (verification is None or verification.labels.get("answer") != target_answer):
             return None
-        question_answer, evidence_answers = question.by_people[0].answer, matched(evidence)
+        question_answer, evidence_answers = question.answers[0].answer, matched(evidence)
         assert isinstance(question_answer, WrittenQuestion)
         record = {
             "qid": question.item.id,
             "term": question.item.shown["term"],
             "description": question.item.shown["description"],
-            "question": _line(question_answer.question),
+            "question": one_line(question_answer.question),
             "answer": target_answer == "yes",
-            "facts": [_line(fact) for fact in question_answer.facts if fact.strip()],
+            "facts": [one_line(fact) for fact in question_answer.facts if fact.strip()],
             "decomposition": [step["question"] for step in evidence.item.shown["steps"]],
             "evidence": [[_entries(step) for step in answer.steps] for _, answer in evidence_answers],
         }
@@ -396,8 +395,8 @@ class StrategyTask(Task):
         texts = {name: _passage(self.corpus.find(name)) for name in names}
         instance = from_record(cast("Record", record), texts)
         people: dict[str, Any] = {
-            "writer": question.by_people[0].person,
-            "decomposer": decomposition.by_people[0].person if decomposition.by_people else "lead",
+            "writer": question.answers[0].person,
+            "decomposer": decomposition.answers[0].person if decomposition.answers else "lead",
             "matchers": [person for person, _ in evidence_answers],
             "pages": [step["page"] for step in evidence.item.shown["steps"]],
         }
@@ -409,29 +408,29 @@ class StrategyTask(Task):
 TASK = StrategyTask
 
 
-def decomposed(decided: Decided) -> WrittenDecomposition | None:
+def decomposed(decided: DecidedItem) -> WrittenDecomposition | None:
     """The steps of a question, by the lead or by the one who wrote them; None for a bad question."""
-    answers = [decided.lead, *(entry.answer for entry in decided.by_people)]
+    answers = [decided.lead, *(entry.answer for entry in decided.answers)]
     steps = (answer for answer in answers if isinstance(answer, WrittenDecomposition) and answer.judgement == "right")
     return next(steps, None) if decided.labels.get("answer") == "right" else None
 
 
-def matched(decided: Decided) -> list[tuple[str, MatchedEvidence]]:
+def matched(decided: DecidedItem) -> list[tuple[str, MatchedEvidence]]:
     """Person and evidence, of all who think that the answer is right; a lead who settled a disagreement comes last."""
-    entries = [(entry.person, entry.answer) for entry in decided.by_people] + ([("lead", decided.lead)] if decided.lead is not None else [])
+    entries = [(entry.person, entry.answer) for entry in decided.answers] + ([("lead", decided.lead)] if decided.lead is not None else [])
     return [(name, answer) for name, answer in entries if isinstance(answer, MatchedEvidence) and answer.judgement == "right"]
 
 
-def is_covered(decided: Decided) -> bool:
+def is_covered(decided: DecidedItem) -> bool:
     """Whether somebody found a paragraph, or saw an operation, for each step (section 4.2)."""
     answers = [answer for _, answer in matched(decided)]
     places = range(len(decided.item.shown["steps"]))
     return all(any(answer.steps[place].paragraphs or answer.steps[place].operation for answer in answers) for place in places)
 
 
-def verified(decided: Decided) -> list[str]:
+def verified(decided: DecidedItem) -> list[str]:
     """What each person answered from the paragraphs."""
-    return [entry.answer.answer for entry in decided.by_people if isinstance(entry.answer, VerifiedEvidence)]
+    return [entry.answer.answer for entry in decided.answers if isinstance(entry.answer, VerifiedEvidence)]
 
 
 def _entries(step: StepEvidence) -> list[str | list[str]]:
@@ -446,8 +445,3 @@ def _passage(paragraph: Paragraph) -> Passage:
 
 def _document(paragraph: Paragraph) -> dict[str, Any]:
     return {"id": paragraph.id, "title": paragraph.title or "", "text": paragraph.text}
-
-
-def _line(text: str) -> str:
-    """The text on one line, without spaces at its ends."""
-    return " ".join(text.split())

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kgqa.collection.reading import Reading, readings
-from kgqa.collection.task import Answer, Decided, Fault, Figure, Item, Step
-from kgqa.collection.tasks.samples import PORTION, SampleTask, chunks, item_id, percent, task_options
+from kgqa.collection.task import Answer, DecidedItem, Fault, Figure, Item, Step
+from kgqa.collection.tasks.samples import PORTION, SampleTask, chunks, item_id, share_figures, task_options
 from kgqa.collection.verdicts import ANOTHER, MARKS, VALID, VERDICTS
 from kgqa.collection.view import question_view, sample_view
 from kgqa.metrics.normalize import normalize
-from kgqa.metrics.wilson import wilson
 from kgqa.records import Instance
 from kgqa.settings.base import Settings
 
@@ -118,7 +117,7 @@ class Validate(SampleTask):
             )
         return Item(id=item_id(instance.id), step="validate", shown=whole, hidden=hidden)
 
-    def instances(self, decided: Sequence[Decided]) -> Iterator[tuple[str, Instance]]:
+    def instances(self, decided: Sequence[DecidedItem]) -> Iterator[tuple[str, Instance]]:
         """The samples that a majority, or a lead, holds valid, without those that ``options.without`` keeps out."""
         valid = [
             item
@@ -128,21 +127,17 @@ class Validate(SampleTask):
         for item, instance in self.samples(valid):
             yield str(item.item.hidden["split"]), instance
 
-    def figures(self, decided: Sequence[Decided]) -> list[Figure]:
+    def figures(self, decided: Sequence[DecidedItem]) -> list[Figure]:
         """The shares of valid answers and of each mark, by the majority; where answers were hidden, of people's answers that are right."""
         cases = {question: [item.labels[question] == YES for item in decided if question in item.labels] for question in (VALIDITY, *MARKS)}
         if self.options.hide_answer:
             cases["own answer is the dataset's"] = [
                 _is_same_answer(answer.answer.own, instance)
                 for item, instance in self.samples(decided)
-                for answer in item.by_people
+                for answer in item.answers
                 if isinstance(answer.answer, Validation)
             ]
-        return [
-            Figure(name=name, value=percent(wilson(sum(values), len(values))), items=len(values))
-            for name, values in cases.items()
-            if values
-        ]
+        return share_figures(cases)
 
 
 def _is_same_answer(own: str, instance: Instance) -> bool:

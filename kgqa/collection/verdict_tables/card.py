@@ -11,7 +11,6 @@ from kgqa.collection.verdict_tables.figures import Figures, TableFigures
 from kgqa.collection.verdicts import TABLE_MARKS, VERDICTS
 from kgqa.errors import BrokenInput, MissingInput, storage_errors
 from kgqa.formats import native
-from kgqa.metrics.bootstrap import Interval
 from kgqa.runs.card import table
 from kgqa.runs.files import alone, file_hash, write_whole
 
@@ -73,7 +72,7 @@ def with_section(card: str, text: str) -> str:
 
 def _share_table(readers: tuple[Figures, ...]) -> str:
     rows = [
-        [label(share.category), *(percent(reader.shares[row].interval) for reader in readers)]
+        [label(share.category), *(str(reader.shares[row].interval.times(100)) for reader in readers)]
         for row, share in enumerate(readers[0].shares)
     ]
     return table(["category", *(f"{reader.reader}, {reader.read:,} read" for reader in readers)], rows)
@@ -83,7 +82,7 @@ def _agreement_table(figures: TableFigures) -> str:
     rows = [
         [
             label(agreement.question),
-            percent(agreement.same),
+            str(agreement.same.times(100)),
             "–" if agreement.agreement.kappa is None else f"{agreement.agreement.kappa:.2f}",
         ]
         for agreement in figures.agreed
@@ -96,8 +95,3 @@ def label(category: str) -> str:
     """Name of a category for the card."""
     categories = {**VERDICTS, **TABLE_MARKS}
     return categories[category].label if category in categories else category
-
-
-def percent(share: Interval) -> str:
-    """``73.3 (55.6 to 85.8)``."""
-    return f"{100 * share.mean:.1f} ({100 * share.low:.1f} to {100 * share.high:.1f})"

@@ -67,12 +67,12 @@ class TableFigures:
 
 def figures(judgements: Sequence[Judgement], *, reader: str, table: str, drawn: int) -> Figures:
     """The shares of one annotator. Raises InputError if no sample has a verdict."""
-    judged = [judgement for judgement in judgements if judgement.verdict]
-    if not judged:
+    valued = [judgement for judgement in judgements if judgement.verdict]
+    if not valued:
         raise InputError(f"{table}: no sample has a verdict; give a table with verdicts.")
-    counts = {name: sum(test(judgement) for judgement in judged) for name, test in _category_tests().items()}
-    shares = tuple(Share(category=name, count=count, interval=wilson(count, len(judged))) for name, count in counts.items())
-    return Figures(reader=reader, table=table, read=len(judged), drawn=drawn, shares=shares)
+    counts = {name: sum(test(judgement) for judgement in valued) for name, test in _category_tests().items()}
+    shares = tuple(Share(category=name, count=count, interval=wilson(count, len(valued))) for name, count in counts.items())
+    return Figures(reader=reader, table=table, read=len(valued), drawn=drawn, shares=shares)
 
 
 def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[CategoryAgreement, ...]:

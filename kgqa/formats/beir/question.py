@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from kgqa.formats.beir.judgements import Scores
 from kgqa.formats.instance_json import KEY, UNKNOWN_FIELDS, FurtherFields, from_row, further_fields, provenance_of
 from kgqa.formats.json.validate import Closed, Open, validated
-from kgqa.formats.provenance import note, noted
+from kgqa.formats.provenance import note, noted, unknown_fields
 from kgqa.records import Instance, Paragraph
 
 NAME = "beir"
@@ -68,7 +68,7 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, location
     rows = {text: {**_plain(texts[text], score), **paragraph_fields.get(text, {})} for text, score in scores.items()}
     notes = {
         "metadata": metadata,
-        "query": {key: value for key, value in query.items() if key not in Query.__annotations__},
+        "query": unknown_fields(query, Query),
         "corpus": {row["id"]: extra for text, row in rows.items() if (extra := _extra(texts[text]))},
         "scores": {row["id"]: scores[text] for text, row in rows.items() if scores[text] not in (0, 1)},
         "absent": dict(absent or {}),
@@ -89,7 +89,7 @@ def from_parts(query: Query, texts: Mapping[str, Text], scores: Scores, location
 
 def _extra(text: Text) -> dict[str, Any]:
     """Unknown fields of a text, except the empty ``metadata`` of the official files."""
-    return {key: value for key, value in text.items() if key not in Text.__annotations__ and (key, value) != ("metadata", {})}
+    return {key: value for key, value in unknown_fields(text, Text).items() if (key, value) != ("metadata", {})}
 
 
 def _plain(text: Text, score: int) -> dict[str, Any]:

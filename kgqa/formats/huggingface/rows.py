@@ -230,14 +230,6 @@ def _without(row: Mapping[str, Any], *names: str) -> Row:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _hotpotqa(row: HotpotqaRow, location: str, _: int) -> Instance:
-    return hotpotqa.from_record(validated(_with_context(row, location), hotpotqa.RECORD, location))
-
-
-def _twowiki(row: HotpotqaRow, location: str, _: int) -> Instance:
-    return twowiki.from_record(validated(_with_context(row, location), twowiki.RECORD, location))
-
-
 def _with_context(row: HotpotqaRow, location: str) -> Row:
     """The official record, with paragraphs and facts as lists of pairs."""
     record = {
@@ -252,28 +244,24 @@ def _with_context(row: HotpotqaRow, location: str) -> Row:
 
 def _squad(row: SquadRow, location: str, _: int) -> Instance:
     """The Instance of a row of SQuAD; a row without answers comes from SQuAD 2.0."""
-    question = _question(row, location)
-    has_answer = bool(question["answers"])
-    if not has_answer:
-        question["is_impossible"] = True
-    entry = squad.Entry(where=location, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
-    if has_answer:
+    entry = _entry(row, location)
+    if entry.question["answers"]:
         return squad.instance_of(entry, squad.NAME, squad.SquadQuestion)
-    return squad.instance_of(entry, squad2.NAME, squad2.Squad2Question)
+    question = {**entry.question, "is_impossible": True}
+    return squad.instance_of(replace(entry, question=question), squad2.NAME, squad2.Squad2Question)
 
 
 def _quoref(row: SquadRow, location: str, _: int) -> Instance:
     """The Instance of a row of Quoref, whose answers are parts of one answer."""
-    entry = squad.Entry(
-        where=location, question=_question(row, location), title=row.get("title"), paragraph_id="0", text=row["context"], notes={}
-    )
+    entry = _entry(row, location)
     return squad.instance_of(entry, quoref.NAME, squad.SquadQuestion, faults=squad.absent_answer(entry), parts=True)
 
 
-def _question(row: SquadRow, location: str) -> Row:
-    """The official question of a row of SQuAD, with its answers as objects."""
+def _entry(row: SquadRow, location: str) -> squad.Entry:
+    """A row of SQuAD, with its answers as objects."""
     answers = _entries(row, "answers", SquadAnswerColumns, location)
-    return _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in answers]}
+    question = _without(row, "title", "context") | {"answers": [{"text": text, "answer_start": start} for text, start in answers]}
+    return squad.Entry(where=location, question=question, title=row.get("title"), paragraph_id="0", text=row["context"], notes={})
 
 
 def _drop(row: DropRow, location: str, _: int) -> Instance:
@@ -331,13 +319,19 @@ FORMS = (
     ),
     SQUAD,
     Form(
-        name="twowiki", columns=TWOWIKI_COLUMNS, kind=TypeAdapter(HotpotqaRow), read=_twowiki, flat=True, lists=PAGES, record=twowiki.Record
+        name="twowiki",
+        columns=TWOWIKI_COLUMNS,
+        kind=TypeAdapter(HotpotqaRow),
+        read=lambda row, where, _: twowiki.from_record(validated(_with_context(row, where), twowiki.RECORD, where)),
+        flat=True,
+        lists=PAGES,
+        record=twowiki.Record,
     ),
     Form(
         name="hotpotqa",
         columns=frozenset({"id", "context", "question", "supporting_facts"}),
         kind=TypeAdapter(HotpotqaRow),
-        read=_hotpotqa,
+        read=lambda row, where, _: hotpotqa.from_record(validated(_with_context(row, where), hotpotqa.RECORD, where)),
         flat=True,
         lists=PAGES,
         record=hotpotqa.Record,

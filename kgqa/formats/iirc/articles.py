@@ -80,15 +80,15 @@ class Articles:
         self.is_needed = False
         """Whether to write a file even without articles: the original set had a file that lacked some texts."""
 
-    def add(self, title: str, text: str, taken: Collection[str]) -> str:
-        """Add ``text`` and return its title: ``title``, with ``#2`` and so on if another text has it or it is ``taken``.
+    def add(self, title: str, text: str, other_titles: Collection[str]) -> str:
+        """Add ``text`` and return its title: ``title``, with ``#2`` and so on if another text has it or it is among ``other_titles``.
 
-        ``taken`` holds the titles, in lower case, of the same question's other paragraphs.
+        ``other_titles``: those of the same question's other paragraphs, in lower case.
         """
         names = self._titles.setdefault((title.lower(), text), [])
-        free = next((name for name in names if name.lower() not in taken), None)
+        free = next((name for name in names if name.lower() not in other_titles), None)
         if free is None:
-            free = self._free_title("Main" if title == MAIN else title, taken)
+            free = self._free_title("Main" if title == MAIN else title, other_titles)
             names.append(free)
             self._texts[free.lower()] = text
         return free

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from kgqa.errors import InputError
 from kgqa.formats.json import stream
 from kgqa.formats.json.validate import Ids, Open, validated
+from kgqa.formats.provenance import unknown_fields
 from kgqa.records import Instance, Paragraph
 
 WORD = "paragraphs"
@@ -121,14 +122,12 @@ def _lines(path: Path) -> Iterator[Passage]:
     for location, value in stream.values(path):
         line = validated(value, LINE, location)
         ids.add(line["evidence_id"], location, may_be_empty=True)
-        extra = {key: value for key, value in line.items() if key not in Line.__annotations__}
-        yield Passage(id=line["evidence_id"], title=line.get("title"), text=line["contents"], extra=extra)
+        yield Passage(id=line["evidence_id"], title=line.get("title"), text=line["contents"], extra=unknown_fields(line, Line))
 
 
 def _entries(path: Path) -> Iterator[Passage]:
     for key, entry in stream.document(path, ENTRIES).items():
-        extra = {key: value for key, value in entry.items() if key not in Entry.__annotations__}
-        yield Passage(id=key, title=entry.get("title"), text=entry["content"], extra=extra)
+        yield Passage(id=key, title=entry.get("title"), text=entry["content"], extra=unknown_fields(entry, Entry))
 
 
 class Texts:

@@ -18,7 +18,7 @@ from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.recipes.contrasts.facts import NAME
 from kgqa.recipes.contrasts.instances import note_of, showing
 from kgqa.recipes.contrasts.links import Link, Supporting, links, spellings, titles, with_short
-from kgqa.recipes.contrasts.questions import UNMARKED, whole, without_answer
+from kgqa.recipes.contrasts.questions import whole, without_answer, without_marks
 from kgqa.recipes.contrasts.substitution import Name, Template, person
 from kgqa.recipes.names.english import are_english
 from kgqa.recipes.names.entities import Entity, Named, Pool
@@ -87,8 +87,9 @@ def adversarial(instance: Instance, *, pool: Pool, seed: int) -> list[Instance] 
 
 def _plan(instance: Instance, pool: Pool) -> Plan | Rejection:
     """The plan for the first link whose bridge and answer have known kinds."""
-    if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
-        return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
+    rejection = without_marks(instance)
+    if rejection is not None:
+        return rejection
     if all(paragraph.supporting for paragraph in instance.paragraphs):
         return Rejection(reason=OWN_REASONS["no distractor"], detail=f"{len(instance.paragraphs)} paragraphs, all supporting")
     answer_names, answer = names(instance.answers), instance.answers[0]

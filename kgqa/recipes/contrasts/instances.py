@@ -77,7 +77,9 @@ def parts_of(question: FactQuestion, transform: str, *, some_unmarked: bool = Fa
     other_notes = without_order({name: value for name, value in question.notes.items() if name != NAME})
     unanswered_notes = without_faults_of_answerable(other_notes)
     head = _head(other_notes, notes)
-    unmarked_paragraphs = tuple(map(_without_marks, question.instance.paragraphs)) if some_unmarked else ()
+    unmarked_paragraphs = tuple(
+        replace(paragraph, supporting=None, supporting_sentences=None) for paragraph in question.instance.paragraphs if some_unmarked
+    )
     return Parts(
         question, transform, head, head if unanswered_notes == other_notes else _head(unanswered_notes, notes), unmarked_paragraphs
     )
@@ -142,20 +144,4 @@ def _grades(instance: Instance, chains: Chains | None) -> tuple[Grade | None, ..
 def _decomposition(steps: tuple[Step, ...] | None, missing_ids: frozenset[str]) -> tuple[Step, ...] | None:
     if steps is None or not missing_ids:
         return steps
-    return tuple([_without_paragraph(step) if step.paragraph_id in missing_ids else step for step in steps])
-
-
-def _without_paragraph(step: Step) -> Step:
-    return Step(id=step.id, question=step.question, answer=step.answer, paragraph_id=None, depends_on=step.depends_on)
-
-
-def _without_marks(paragraph: Paragraph) -> Paragraph:
-    return Paragraph(
-        id=paragraph.id,
-        title=paragraph.title,
-        text=paragraph.text,
-        supporting=None,
-        mentions=paragraph.mentions,
-        sentences=paragraph.sentences,
-        supporting_sentences=None,
-    )
+    return tuple([replace(step, paragraph_id=None) if step.paragraph_id in missing_ids else step for step in steps])

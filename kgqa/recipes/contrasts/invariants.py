@@ -6,13 +6,14 @@ They inspect the instances alone, independently of the code that made them. Ever
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from kgqa.formats.provenance import noted
 from kgqa.metrics.dire import PARTIAL, SUFFICIENT, UNSUPPORTED
 from kgqa.readers.answers import is_option
 from kgqa.recipes.contrasts.facts import NAME, FactQuestion, facts_of, texts_of
 from kgqa.recipes.names.statements import names, paragraph_states, states
-from kgqa.records import Instance
+from kgqa.records import Instance, Paragraph
 
 Shown = list[tuple[str, str]]
 """Paragraph id and text of each fact of a context, in order."""
@@ -112,18 +113,22 @@ def adversarial_faults(original: Instance, group: Sequence[Instance]) -> Iterato
             yield "a supporting paragraph was replaced, or a new one is marked as supporting"
     for paragraph in changed.paragraphs:
         if paragraph.id in copies:
-            forbidden_names = names([*original.answers, copies[paragraph.id]["bridge"][0]])
-            if paragraph_states(paragraph, forbidden_names, original.answer_id):
-                yield "a new paragraph states the answer or the old bridge entity"
-            if not paragraph_states(paragraph, names([copies[paragraph.id]["answer"]])):
-                yield "a new paragraph does not state the false answer"
-            old_paragraph, new_bridge = copies[paragraph.id]["bridge"]
-            if new_bridge == copies[paragraph.id]["answer"] and not states(old_paragraph, names(original.answers)):
-                yield "the false answer is the new bridge entity as well"
+            yield from _copy_faults(original, paragraph, copies[paragraph.id])
     if len({paragraph.id for paragraph in changed.paragraphs}) != len({paragraph.id for paragraph in original.paragraphs}):
         yield "two paragraphs have the same id"
     if (changed.id, changed.question, changed.answers, changed.group) != (original.id, original.question, original.answers, original.group):
         yield "the question, its answers, its id or its group has changed"
+
+
+def _copy_faults(original: Instance, paragraph: Paragraph, copy: Mapping[str, Any]) -> Iterator[str]:
+    """Faults of a new ``paragraph``, of which the note says ``copy``."""
+    old_bridge, new_bridge = copy["bridge"]
+    if paragraph_states(paragraph, names([*original.answers, old_bridge]), original.answer_id):
+        yield "a new paragraph states the answer or the old bridge entity"
+    if not paragraph_states(paragraph, names([copy["answer"]])):
+        yield "a new paragraph does not state the false answer"
+    if new_bridge == copy["answer"] and not states(old_bridge, names(original.answers)):
+        yield "the false answer is the new bridge entity as well"
 
 
 INVARIANTS: Mapping[str, Callable[[FactQuestion, Sequence[Instance]], Iterable[str]]] = {
@@ -173,20 +178,13 @@ def _label(instance: Instance) -> int | None:
 def _labels_faults(group: Sequence[Instance]) -> Iterator[str]:
     """An instance may have an answer only if one of its supporting paragraphs states it."""
     for instance in group:
-        if instance.answerable != bool(instance.answers) or instance.answer_type != (
-            "none" if not instance.answers else instance.answer_type
-        ):
+        if instance.answerable != bool(instance.answers) or (not instance.answers and instance.answer_type != "none"):
             yield "answerable does not say whether the instance carries an answer"
         answer_names = names(instance.answers)
-        support = [paragraph for paragraph in instance.paragraphs if paragraph.supporting]
-        stating_paragraphs = (
-            support
-            if is_option(instance)
-            else [
-                supporting_paragraph
-                for supporting_paragraph in support
-                if paragraph_states(supporting_paragraph, answer_names, instance.answer_id)
-            ]
+        is_stated = any(
+            is_option(instance) or paragraph_states(paragraph, answer_names, instance.answer_id)
+            for paragraph in instance.paragraphs
+            if paragraph.supporting
         )
-        if instance.answers and not stating_paragraphs:
+        if instance.answers and not is_stated:
             yield "an instance carries an answer that none of its supporting facts states"

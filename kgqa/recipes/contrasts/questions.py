@@ -115,10 +115,18 @@ def _unfit(support_count: int, other_count: int, max_facts: int) -> str | None:
     return "short" if other_count < support_count - 1 else None
 
 
+def without_marks(instance: Instance) -> Rejection | None:
+    """The rejection of a question with a paragraph of unknown support."""
+    if instance.paragraphs and all(paragraph.supporting is not None for paragraph in instance.paragraphs):
+        return None
+    return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
+
+
 def unmarked(instance: Instance, notes: Mapping[str, Any]) -> Rejection | None:
     """The rejection of a question with a paragraph of unknown support, or with a missing supporting fact."""
-    if not instance.paragraphs or any(paragraph.supporting is None for paragraph in instance.paragraphs):
-        return Rejection(reason=UNMARKED, detail="paragraphs" if instance.paragraphs else "no paragraphs")
+    rejection = without_marks(instance)
+    if rejection is not None:
+        return rejection
     absent = sum(len(note.get(field, ())) for note in notes.values() if isinstance(note, dict) for field in ABSENT)
     if absent:
         return Rejection(reason=REASONS["absent"], detail=f"{absent} absent")

@@ -26,13 +26,12 @@ from kgqa.recipes.iirc.passages import Texts, seed_passages
 from kgqa.recipes.iirc.patterns import groups_of, patterns_of
 from kgqa.recipes.musique.from_graph import labels_of, shortened, templates_of
 from kgqa.recipes.musique.pipeline import SINGLE_HOP
-from kgqa.recipes.preparation import preparation
 from kgqa.recipes.values.language import language_of
-from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.stage import stages_with_values
 from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow, reasons_of
+from kgqa.runs.funnel import FunnelRow, count_list, reasons_of, removals
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.iirc import IircSettings
 from kgqa.settings.linking import is_english
@@ -82,40 +81,43 @@ def ask_over_links(run: Run) -> StageOutput:
     links, documents = _texts_of(candidates, tables, prepared)
     corpus = _corpus(candidates, rows, prepared.hops, tables, Texts.of(links, documents))
     asker = Asker(corpus, patterns, templates_of(tables["relations"], musique), groups)
-    questions_asked: list[dict[str, Any]] = []
-    refused = Counter[str]()
-    ids: set[str] = set()
+    questions, refusals = _ask(asker, candidates, run)
+    funnel += removals(STAGE, "questions", {sentence: refusals[reason] for reason, sentence in REASONS.items()}, entering=candidates.height)
+    if not questions:
+        raise EmptyResult(f"no question over links qualifies: {reasons_of(funnel)}; provide more documents and facts.")
+    outputs = {"asked": _with_ids(questions), "passage_links": links, "passage_texts": documents}
+    return StageOutput(tables=outputs, funnel=funnel, report={"questions": len(questions)}, note=f"{len(questions):,} questions")
+
+
+def _ask(asker: Asker, candidates: pl.DataFrame, run: Run) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """The questions of the candidates, each wording once, and the number of the others by a key of ``REASONS``."""
+    questions: dict[str, dict[str, Any]] = {}
+    refusals = Counter[str]()
     for candidate in candidates.sort("draw", "pattern", "passage").iter_rows(named=True):
         result = asker.ask(candidate)
-        if isinstance(result, dict) and result["question"] in ids:
-            result = "again"
         if isinstance(result, str):
-            refused[result] += 1
-            continue
-        ids.add(result["question"])
-        questions_asked.append(result)
-        run.progress.advance(1)
-    remaining = candidates.height
-    for reason, sentence in REASONS.items():
-        remaining -= refused[reason]
-        funnel.append(FunnelRow(stage=STAGE, what="questions", reason=sentence, removed=refused[reason], left=remaining))
-    if not questions_asked:
-        raise EmptyResult(f"no question over links qualifies: {reasons_of(funnel)}; provide more documents and facts.")
-    questions = pl.DataFrame(
-        questions_asked,
+            refusals[result] += 1
+        elif result["question"] in questions:
+            refusals["again"] += 1
+        else:
+            questions[result["question"]] = result
+            run.progress.advance(1)
+    return list(questions.values()), refusals
+
+
+def _with_ids(questions: list[dict[str, Any]]) -> pa.Table:
+    """The questions as a table, with an ``id`` from the wording."""
+    table = pl.DataFrame(
+        questions,
         infer_schema_length=None,
         schema_overrides={"withheld": pl.List(pl.String), "articles": pl.List(pl.String), "draw": pl.UInt64},
     )
-    hashes = text_hashes(arrow(questions.select("question"))["question"]).tolist()
-    questions = questions.with_columns(id=pl.Series([f"i{value:016x}" for value in hashes]))
-    outputs = {"asked": arrow(questions), "passage_links": links, "passage_texts": documents}
-    return StageOutput(
-        tables=outputs, funnel=funnel, report={"questions": len(questions_asked)}, note=f"{len(questions_asked):,} questions"
-    )
+    hashes = text_hashes(arrow(table.select("question"))["question"]).tolist()
+    return arrow(table.with_columns(id=pl.Series([f"i{value:016x}" for value in hashes])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Material:
     """The passages and what the recipe knows about them."""
 
     passages: pl.DataFrame
@@ -124,7 +126,7 @@ class Prepared:
     withheld: frozenset[str]
 
 
-def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow]) -> Prepared:
+def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow]) -> Material:
     settings = _settings(run)
     passages, links = seed_passages(tables, settings, funnel)
     if not passages.height:
@@ -148,7 +150,7 @@ def _prepared(run: Run, tables: Mapping[str, pa.Table], funnel: list[FunnelRow])
             setting="iirc.evidence",
         )
     )
-    return Prepared(passages=passages, links=links, hops=hops, withheld=withheld)
+    return Material(passages=passages, links=links, hops=hops, withheld=withheld)
 
 
 def withheld_articles(links: pl.DataFrame, settings: IircSettings, *, seed: int) -> frozenset[str]:
@@ -158,7 +160,7 @@ def withheld_articles(links: pl.DataFrame, settings: IircSettings, *, seed: int)
     return frozenset(articles.filter(pl.Series(draws < WITHHELD * settings.answers["none"])).to_list())
 
 
-def _texts_of(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: Prepared) -> tuple[pa.Table, pa.Table]:
+def _texts_of(candidates: pl.DataFrame, tables: Mapping[str, pa.Table], prepared: Material) -> tuple[pa.Table, pa.Table]:
     """The links of the candidates' passages, and the texts of these passages and of the articles."""
     passages = candidates["passage"].unique()
     links = prepared.links.filter(pl.col("passage").is_in(passages.implode()))
@@ -172,10 +174,7 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     """One value for each entity and relation."""
     language = language_of(_settings(run).values, run.domain.settings.linking.language)
     values, drops = one_each(frame(run.table("values")), language.factors)
-    remaining = run.table("values", columns=["entity"]).num_rows
-    for reason, count in drops.items():
-        remaining -= count
-        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=count, left=remaining))
+    funnel += removals(STAGE, "values", drops, entering=run.table("values", columns=["entity"]).num_rows)
     if not values.height:
         reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
         funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
@@ -214,12 +213,9 @@ def choose(run: Run) -> StageOutput:
     if run.limit is not None:
         settings = settings.model_copy(update={"size": min(run.limit, settings.size)})
     mask, drops, is_raised = chosen(questions, patterns_of(settings), settings)
-    remaining, funnel = questions.height, []
-    for name, sentence in LIMIT_REASONS.items():
-        remaining -= drops[name]
-        funnel.append(
-            FunnelRow(stage="choose", what="questions", reason=sentence, removed=drops[name], left=remaining, setting=LIMITS[name])
-        )
+    counts_of_reasons = {sentence: drops[name] for name, sentence in LIMIT_REASONS.items()}
+    settings_of_reasons = {sentence: LIMITS[name] for name, sentence in LIMIT_REASONS.items()}
+    funnel = removals("choose", "questions", counts_of_reasons, entering=questions.height, settings=settings_of_reasons)
     if is_raised:
         reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
         funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
@@ -236,8 +232,7 @@ def choose(run: Run) -> StageOutput:
     )  # fmt: skip
     split_questions = in_limits.with_columns(split=pl.Series(split)).filter(pl.col("split") != DROPPED)
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
-    note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=note)
+    return StageOutput(tables={"chosen": arrow(split_questions)}, funnel=funnel, report={"split": counts}, note=count_list(counts))
 
 
 def _settings(run: Run) -> IircSettings:
@@ -259,19 +254,13 @@ def _asked_with(run: Run) -> object:
     ]
 
 
-def _all_entities(run: Run, tables: dict[str, pa.Table]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """A mask of all entities: each can be an answer."""
-    return np.ones(len(tables["entities"]), np.bool_)
-
-
 def _as_musique(run: Run) -> Run:
     """The run of a domain whose recipe is MuSiQue's, for a stage of that recipe."""
     return replace(run, domain=replace(run.domain, settings=run.domain.settings.model_copy(update={"recipe": "musique"})))
 
 
 STAGES = (
-    *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
-    values_stage(lambda run: _settings(run).values),
+    *stages_with_values(lambda run: _settings(run).values),
     replace(SINGLE_HOP, depends_on=lambda run: SINGLE_HOP.depends_on(_as_musique(run)), run=lambda run: SINGLE_HOP.run(_as_musique(run))),
     Stage(name="ask_over_links", version=1, doing="Asking over links", depends_on=_asked_with, run=ask_over_links),
     Stage(

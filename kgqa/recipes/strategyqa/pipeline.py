@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.errors import EmptyResult
-from kgqa.recipes.preparation import preparation
 from kgqa.recipes.strategyqa.choosing import choose
 from kgqa.recipes.strategyqa.pairs import PAIRS, chain_pairs, same_pairs, value_pairs
 from kgqa.recipes.strategyqa.patterns import patterns_of
 from kgqa.recipes.strategyqa.sides import STAGE, evidence_of, fact_side, span_side, stated_facts, stated_values, terms_of
 from kgqa.recipes.values.language import language_of
-from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.stage import stages_with_values
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, Stage, StageOutput
@@ -166,11 +164,6 @@ def settings_of(run: Run) -> StrategyqaSettings:
     return run.domain.settings.section(StrategyqaSettings)
 
 
-def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
-    """A mask of all entities: each can be asked about."""
-    return np.ones(len(tables["entities"]), np.bool_)
-
-
 def _depends_on(run: Run) -> object:
     settings = settings_of(run)
     patterns = patterns_of(settings, run.domain.settings.linking.language)
@@ -181,8 +174,7 @@ def _depends_on(run: Run) -> object:
 
 
 STAGES = (
-    *preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False),
-    values_stage(lambda run: settings_of(run).values),
+    *stages_with_values(lambda run: settings_of(run).values),
     Stage(
         name="find_terms",
         version=1,

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
+from kgqa.recipes.preparation import preparation
 from kgqa.recipes.values.graph import from_graph
 from kgqa.recipes.values.language import language_of
 from kgqa.recipes.values.texts import read_texts
@@ -15,7 +19,17 @@ from kgqa.settings.values import ValuesSettings
 from kgqa.sources.tables import arrow
 
 
-def values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
+def stages_with_values(settings_of: Callable[[Run], ValuesSettings]) -> tuple[Stage, ...]:
+    """The preparation of a recipe that asks about any entity and walks no edges, and the stage of its values."""
+    return (*preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False), _values_stage(settings_of))
+
+
+def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
+    """A mask of all entities."""
+    return np.ones(len(tables["entities"]), np.bool_)
+
+
+def _values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
     """The stage: ``source_values``, ``documents``, ``entities``, ``names`` → ``values`` (:mod:`kgqa.recipes.values.table`)."""
 
     def depends_on(run: Run) -> object:

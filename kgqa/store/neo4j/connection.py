@@ -299,7 +299,6 @@ class Neo4jStore:
         """Turn exceptions of the driver into ours, each with one sentence."""
         from neo4j import exceptions
 
-        place, subject = self.settings.place, errors.subject
         try:
             yield
         except exceptions.AuthError as error:
@@ -310,28 +309,31 @@ class Neo4jStore:
         except (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError):
             raise _nobody_answers(self.settings) from None
         except exceptions.Neo4jError as error:
-            code, message = error.code or "", first_line(error.message or str(error))
-            if "DatabaseNotFound" in code:
-                raise StoreUnreachable(
-                    f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
-                ) from None
-            if seconds is not None and ("TimedOut" in code or "Terminated" in code):
-                raise errors.too_long(seconds) from None
-            if "OutOfMemory" in code:
-                limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
-                raise QueryMemory(
-                    f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise the limit."
-                ) from None
-            if "TimedOut" in code:
-                raise QueryTimeout(f"{place}: {subject} took longer than the server allows; raise db.transaction.timeout there.") from None
-            if subject == THE_QUERY:
-                raise QueryError(f"the query cannot be run: {message}") from None
-            raise StoreError(f"{place}: {subject} failed: {message}") from None
+            raise self._refusal(error, errors, seconds) from None
         except exceptions.ConfigurationError:
             # Servers before version 5 do not know the option that disables notices.
             raise StoreError(f"{self.settings.uri}: this server is too old; {NEEDED}.") from None
         except exceptions.DriverError as error:
-            raise StoreError(f"{place}: {subject} failed: {first_line(str(error))}") from None
+            raise StoreError(f"{self.settings.place}: {errors.subject} failed: {first_line(str(error))}") from None
+
+    def _refusal(self, error: neo4j.exceptions.Neo4jError, errors: LimitErrors, seconds: float | None) -> StoreError:
+        """Our exception for an error that the server reports."""
+        place, subject = self.settings.place, errors.subject
+        code, message = error.code or "", first_line(error.message or str(error))
+        if "DatabaseNotFound" in code:
+            return StoreUnreachable(
+                f"{self.settings.uri}: there is no database {self.settings.database!r}; create it, or set NEO4J_DATABASE to another."
+            )
+        if seconds is not None and ("TimedOut" in code or "Terminated" in code):
+            return errors.too_long(seconds)
+        if "OutOfMemory" in code:
+            limit = "db.memory.transaction.max or dbms.memory.transaction.total.max"
+            return QueryMemory(f"{subject} took more memory than the server allows ({limit} there); narrow it, or raise the limit.")
+        if "TimedOut" in code:
+            return QueryTimeout(f"{place}: {subject} took longer than the server allows; raise db.transaction.timeout there.")
+        if subject == THE_QUERY:
+            return QueryError(f"the query cannot be run: {message}")
+        return StoreError(f"{place}: {subject} failed: {message}")
 
 
 def _connect(settings: Neo4jSettings, seconds: float) -> neo4j.Driver:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -14,7 +16,6 @@ from starlette.exceptions import HTTPException
 from kgqa.collection.journal import Journal
 from kgqa.collection.links import form_key, read_key
 from kgqa.errors import InputError, UnknownId
-from kgqa.web.annotate.rate import RateLimit
 from kgqa.web.errors import sentence_of
 
 RATE, BURST = 20.0, 100
@@ -91,3 +92,24 @@ def check_lead(visitor: Visitor) -> None:
     """Raise HTTPException 403 for people who are no leads."""
     if visitor.role != "lead":
         raise HTTPException(403, "Only leads of the project may do this")
+
+
+class RateLimit:
+    """A bucket of tokens per person: ``burst`` requests at once, then ``rate`` a second."""
+
+    def __init__(self, *, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """All buckets are full."""
+        self._rate = rate
+        self._burst = float(burst)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def take(self, person: str) -> bool:
+        """Whether the person may make a request now."""
+        now = self._clock()
+        with self._lock:
+            tokens, since = self._buckets.get(person, (self._burst, now))
+            tokens = min(self._burst, tokens + (now - since) * self._rate)
+            self._buckets[person] = (tokens - 1 if tokens >= 1 else tokens, now)
+            return tokens >= 1

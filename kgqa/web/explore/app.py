@@ -12,8 +12,7 @@ from kgqa.web.disconnection import StopOnDisconnect
 from kgqa.web.errors import tell_errors
 from kgqa.web.explore.addresses import node_link
 from kgqa.web.explore.cypher_pages import cypher_routes
-from kgqa.web.explore.data import data_routes
-from kgqa.web.explore.pages import page_routes
+from kgqa.web.explore.pages import data_routes, page_routes
 from kgqa.web.explore.project import Project
 from kgqa.web.explore.server_svg import server_svg
 from kgqa.web.guard import Guard

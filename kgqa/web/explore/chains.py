@@ -19,7 +19,7 @@ DRAWN = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class SampleDocument:
     """A document of a sample."""
 
     id: str
@@ -33,7 +33,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class SamplePage:
     """A sample as the page shows it."""
 
     instance: Instance
@@ -46,12 +46,12 @@ class Opened:
     answer_chains: int
     grade: Grade | None
     """Grade of the answer's best chain."""
-    documents: tuple[Shown, ...]
+    documents: tuple[SampleDocument, ...]
     """Documents, those of the chain first and in its order."""
     picture: Picture
 
 
-def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Opened:
+def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> SamplePage:
     """Collect the data of a sample's page. ``every`` draws the chains of all candidates, otherwise only those of the answer."""
     chains = _chains(instance)
     of_answer = chains.get(instance.answer_id or "", [])
@@ -83,7 +83,7 @@ def open_sample(graph: Graph, instance: Instance, *, every: bool = False) -> Ope
             articles=_articles(graph, picture_paths),
             hidden=len(candidate_paths) - len(picture_paths),
         )
-    return Opened(
+    return SamplePage(
         instance=instance,
         head=head,
         names=names,
@@ -158,9 +158,9 @@ def _chains(instance: Instance) -> dict[str, list[tuple[str, ...]]]:
     return by_end
 
 
-def _documents(instance: Instance, place: dict[str, int], roles: dict[str, str], steps: dict[str, int]) -> tuple[Shown, ...]:
+def _documents(instance: Instance, place: dict[str, int], roles: dict[str, str], steps: dict[str, int]) -> tuple[SampleDocument, ...]:
     documents = [
-        Shown(
+        SampleDocument(
             id=paragraph.id,
             title=paragraph.title or paragraph.id,
             number=number,

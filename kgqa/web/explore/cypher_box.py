@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +18,8 @@ from kgqa.store.cypher import cypher_parameters
 from kgqa.store.names import resolved
 from kgqa.store.queries import Query
 from kgqa.store.values import as_json as value_as_json, plain
-from kgqa.web.explore.between import edges_among
 from kgqa.web.explore.graph_picture import join
+from kgqa.web.explore.picture import Edge, document_key, entity_key
 from kgqa.web.explore.queries import Answer, filled_in, show
 from kgqa.web.explore.stores import Graph
 
@@ -32,7 +32,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class QueryForm:
     """The fields of the form, unchanged, so that the page can show them again with an error message."""
 
     text: str = ""
@@ -79,7 +79,7 @@ class Written:
         return limits.Limits(seconds=least, rows=rows or QUERY_ROWS)
 
 
-def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
+def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> QueryForm:
     """The text of a named query with the values of its form, to be edited. Parameters without value or default stay empty.
 
     Raises QueryError for a value that the query does not take, and for a search, which has no Cypher text.
@@ -91,7 +91,7 @@ def of_named(graph: Graph, query: Query, form: Mapping[str, str]) -> Written:
     values = replace(query, params=parameters).arguments(filled_query)
     values = resolved(graph.stores, query, values, seconds=graph.seconds)
     lines = [f"{declared.name}={_as_field(values[declared.name]) if declared.name in values else ''}" for declared in query.params]
-    return Written(text=query.text.strip(), assignments="\n".join(lines))
+    return QueryForm(text=query.text.strip(), assignments="\n".join(lines))
 
 
 def _as_field(value: object) -> str:
@@ -102,14 +102,14 @@ def _as_field(value: object) -> str:
     return value_as_json(value)
 
 
-def read(graph: Graph, statement: Written) -> limits.Answer:
+def read(graph: Graph, statement: QueryForm) -> limits.Answer:
     """The rows of the statement. Raises QueryError, QueryTimeout, QueryMemory and StoreError."""
     most, parameters = statement.budget(graph.seconds), statement.parameters()
     text = statement.text.replace("\r\n", "\n")  # browsers send CRLF
     return graph.stores.use(lambda store: store.read(text, parameters, limits=most), seconds=graph.seconds)
 
 
-def ask(graph: Graph, statement: Written) -> Answer:
+def ask(graph: Graph, statement: QueryForm) -> Answer:
     """The rows for the page. If the rows have nodes without relationships, the picture adds the graph's relationships between them."""
     answer = show(graph, read(graph, statement), arguments=list(statement.parameters().values()))
     if answer.picture is not None and not answer.picture.edges:
@@ -141,3 +141,22 @@ def _csv_cell(value: Any) -> Any:
     if isinstance(value, list):
         return value_as_json(value)
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def edges_among(graph: Graph, keys: Iterable[str]) -> Iterator[Edge]:
+    """The edges between entities and documents with these keys. Raises QueryTimeout and StoreError."""
+    entities: list[str] = []
+    documents: list[str] = []
+    for key in keys:
+        letter, _, name = key.partition(":")
+        if letter in {"e", "d"}:  # samples, chains and questions come with their relationships, or without
+            (entities if letter == "e" else documents).append(name)
+    if len(entities) > 1:
+        for row in graph.rows("page_facts_among", ids=entities):
+            label = row["relation_label"] or row["relation"]
+            yield Edge(source=entity_key(row["head"]), target=entity_key(row["tail"]), kind="fact", label=label)
+    if entities and documents:
+        for row in graph.rows("page_mentions_among", documents=documents, entities=entities):
+            yield Edge(source=document_key(row["document"]), target=entity_key(row["entity"]), kind="mention", label="mentions")
+        for row in graph.rows("page_articles_among", documents=documents, entities=entities):
+            yield Edge(source=entity_key(row["entity"]), target=document_key(row["document"]), kind="article", label="article")

@@ -18,27 +18,28 @@ from kgqa.store.schema import graph_schema
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import cypher_box
 from kgqa.web.explore.completion import complete
-from kgqa.web.explore.cypher_box import LONGEST, MOST_ROWS, Written
+from kgqa.web.explore.cypher_box import LONGEST, MOST_ROWS, QueryForm
 from kgqa.web.explore.project import Project
 from kgqa.web.explore.queries import form_values
-from kgqa.web.rendering import Pages
+from kgqa.web.rendering import Pages, read_only
 from kgqa.web.same_origin import NOT_RUN, is_own
 
 FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-def _sent_statement(q: str = "", params: str = "", rows: str = "", seconds: str = "") -> Written:
-    return Written(text=q, assignments=params, rows=rows.strip(), seconds=seconds.strip())
+def _sent_statement(q: str = "", params: str = "", rows: str = "", seconds: str = "") -> QueryForm:
+    return QueryForm(text=q, assignments=params, rows=rows.strip(), seconds=seconds.strip())
 
 
-Sent = Annotated[Written, Depends(_sent_statement)]
+Sent = Annotated[QueryForm, Depends(_sent_statement)]
 
 
 def cypher_routes(project: Project, pages: Pages) -> APIRouter:
     """``/cypher``, ``/cypher.csv``, ``/cypher.json`` and ``/api/complete``."""
     router = APIRouter()
+    reading = read_only(router)
 
-    @router.api_route("/cypher", methods=["GET", "HEAD"])
+    @reading("/cypher")
     def box(request: Request, statement: Sent, name: str = "") -> HTMLResponse:
         answer, note, sentence, status = None, "", "", 200
         try:
@@ -50,7 +51,7 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
             elif name:
                 query = find_query(name, project.graph.queries, suggested=project.queries)
                 if not query.search:
-                    statement = Written(text=query.text.strip())  # kept if a value of the form is invalid
+                    statement = QueryForm(text=query.text.strip())  # kept if a value of the form is invalid
                 statement = cypher_box.of_named(project.graph, query, form_values(request))
         except KgqaError as error:
             sentence, status = sentence_of(error), status_of(error)
@@ -60,15 +61,15 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
             schema=graph_schema(), page_seconds=project.graph.seconds, page_rows=QUERY_ROWS, most_rows=MOST_ROWS, longest=LONGEST,
         )  # fmt: skip
 
-    @router.api_route("/cypher.csv", methods=["GET", "HEAD"])
+    @reading("/cypher.csv")
     def as_csv(request: Request, statement: Sent) -> Response:
         return saved(request, statement, "csv", cypher_box.as_csv)
 
-    @router.api_route("/cypher.json", methods=["GET", "HEAD"])
+    @reading("/cypher.json")
     def as_json(request: Request, statement: Sent) -> Response:
         return saved(request, statement, "json", cypher_box.as_json)
 
-    def saved(request: Request, statement: Written, form: str, make: Callable[[Answer], str]) -> Response:
+    def saved(request: Request, statement: QueryForm, form: str, make: Callable[[Answer], str]) -> Response:
         if not is_own(request):
             raise QueryError("this link comes from another site, so the query was not run; open /cypher and press Run there.")
         project.check_mark("")
@@ -76,7 +77,7 @@ def cypher_routes(project: Project, pages: Pages) -> APIRouter:
         name = f"cypher-first-{answer.rows.num_rows}-rows.{form}" if answer.cut else f"cypher.{form}"
         return Response(make(answer), media_type=FILES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
-    @router.api_route("/api/complete", methods=["GET", "HEAD"])
+    @reading("/api/complete")
     def completion(statement: Sent, at: Annotated[int, Query(ge=0)]) -> dict[str, Any]:
         text = statement.text.replace("\r\n", "\n")[:LONGEST]
         texts = {name: query for name, query in project.queries.items() if not query.search}

@@ -14,14 +14,14 @@ from kgqa.store.paths import MOST, Over
 from kgqa.store.queries import find_query
 from kgqa.web.errors import sentence_of, status_of
 from kgqa.web.explore import bridges as bridging, chains, datasets as stored, paths as pathing, queries as asking
-from kgqa.web.explore.addresses import read_opened
+from kgqa.web.explore.addresses import CHILD, read_opened
 from kgqa.web.explore.neighbours import Sizes, Subject, document_picture, entity_picture, find_document, find_entity, neighbourhood
 from kgqa.web.explore.path_ends import two_ends
 from kgqa.web.explore.picture import Picture, split_key
 from kgqa.web.explore.project import Project
 from kgqa.web.explore.uses import ROLES, uses
 from kgqa.web.marks import pieces
-from kgqa.web.rendering import Pages, link
+from kgqa.web.rendering import Pages, link, read_only
 from kgqa.web.same_origin import NOT_RUN, is_own
 
 Id = Annotated[str, Query(alias="id", min_length=1)]
@@ -52,8 +52,9 @@ def page_routes(project: Project, pages: Pages) -> APIRouter:
 
 def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
     graph = project.graph
+    reading = read_only(router)
 
-    @router.api_route("/", methods=["GET", "HEAD"])
+    @reading("/")
     def start(request: Request) -> HTMLResponse:
         size = graph.rows("page_graph_size")
         return pages.page(
@@ -63,16 +64,16 @@ def _start_routes(router: APIRouter, project: Project, pages: Pages) -> None:
             datasets=stored.datasets(project.workspace.path),
         )
 
-    @router.api_route("/hubs", methods=["GET", "HEAD"])
+    @reading("/hubs")
     def hubs(request: Request) -> HTMLResponse:
         return pages.page(request, "hubs.html", hubs=graph.rows("hubs", limit=HUBS))
 
-    @router.api_route("/find", methods=["GET", "HEAD"])
+    @reading("/find")
     def find(request: Request, q: str = "") -> HTMLResponse:
         text = q.strip()
         return pages.page(request, "find.html", q=text, **_bearers(text, FOUND))
 
-    @router.api_route("/suggest", methods=["GET", "HEAD"])
+    @reading("/suggest")
     def suggest(
         request: Request,
         begin: Begin,
@@ -116,7 +117,9 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
     def opened_pictures(root: str, opened: dict[str, Sizes]) -> list[dict[str, Any]]:
         return [neighbourhood(graph, key, sizes=sizes).data() for key, sizes in opened.items() if key != root]
 
-    @router.api_route("/entity", methods=["GET", "HEAD"])
+    reading = read_only(router)
+
+    @reading("/entity")
     def entity(request: Request, name: Id, opened: Opened, relation: str = "") -> HTMLResponse:
         subject = find_entity(graph, name)
         sizes = read_opened(opened)
@@ -133,7 +136,7 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
             roles=ROLES,
         )
 
-    @router.api_route("/document", methods=["GET", "HEAD"])
+    @reading("/document")
     def document(request: Request, name: Id, opened: Opened) -> HTMLResponse:
         subject = find_document(graph, name)
         sizes = read_opened(opened)
@@ -144,13 +147,13 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
         opened_data = opened_pictures(subject.node.key, sizes)
         return pages.page(request, "document.html", subject=subject, parts=parts, pictures=[picture.data(), *opened_data])
 
-    @router.api_route("/panel", methods=["GET", "HEAD"])
+    @reading("/panel")
     def panel(request: Request, node: str) -> HTMLResponse:
         kind, name = split_key(node)
         subject = find_entity(graph, name) if kind == "entity" else find_document(graph, name)
         return pages.page(request, "panel.html", subject=subject)
 
-    @router.api_route("/bridges", methods=["GET", "HEAD"])
+    @reading("/bridges")
     def bridges(request: Request, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
         first, second = two_ends(graph, (begin, begin_was), (end, end_was))
         bridge_list, picture = None, Picture()
@@ -159,7 +162,7 @@ def _graph_routes(outer: APIRouter, project: Project, pages: Pages) -> None:
             picture = bridging.bridges_picture(graph, first.subject, second.subject, bridge_list)
         return pages.page(request, "bridges.html", first=first, second=second, found=bridge_list, pictures=[picture.data()])
 
-    @router.api_route("/paths/{over}", methods=["GET", "HEAD"])
+    @reading("/paths/{over}")
     def paths(request: Request, over: Over, begin: Begin, end: Finish, begin_was: str = "", end_was: str = "") -> HTMLResponse:
         first, second = two_ends(graph, (begin, begin_was), (end, end_was))
         path_list, picture = None, Picture()
@@ -181,18 +184,20 @@ def _root_sizes(subject: Subject, relation: str) -> Sizes:
 
 
 def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
-    @router.api_route("/datasets", methods=["GET", "HEAD"])
+    reading = read_only(router)
+
+    @reading("/datasets")
     def datasets(request: Request) -> HTMLResponse:
         return pages.page(request, "datasets.html", datasets=stored.datasets(project.workspace.path))
 
-    @router.api_route("/dataset", methods=["GET", "HEAD"])
+    @reading("/dataset")
     def dataset(request: Request, name: str, split: str = "", q: str = "", page: int = 1) -> HTMLResponse:
         source = stored.dataset(project.workspace.path, name)
         shown_split = split or next(iter(source.counts))
         page_of_samples = stored.samples(source, shown_split, text=q.strip(), page=page)
         return pages.page(request, "dataset.html", dataset=source, split=shown_split, q=q.strip(), listed=page_of_samples)
 
-    @router.api_route("/sample", methods=["GET", "HEAD"])
+    @reading("/sample")
     def sample(request: Request, dataset: str, split: str, name: Id, masked: bool = False, every: bool = False) -> HTMLResponse:
         source = stored.dataset(project.workspace.path, dataset)
         instance = stored.sample(source, split, name, masked=masked)
@@ -205,11 +210,13 @@ def _dataset_routes(router: APIRouter, project: Project, pages: Pages) -> None:
 
 
 def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
-    @router.api_route("/queries", methods=["GET", "HEAD"])
+    reading = read_only(router)
+
+    @reading("/queries")
     def queries(request: Request) -> HTMLResponse:
         return pages.page(request, "queries.html", queries=list(project.queries.values()))
 
-    @router.api_route("/query", methods=["GET", "HEAD"])
+    @reading("/query")
     def query(request: Request, name: str) -> HTMLResponse:
         named_query = find_query(name, project.graph.queries, suggested=project.queries)
         form = asking.form_values(request)
@@ -230,3 +237,21 @@ def _query_routes(router: APIRouter, project: Project, pages: Pages) -> None:
             unclear=unclear, note=note, named_kinds=NAMED, with_value=asking.with_value,
             in_box="" if named_query.search else link("/cypher", {f"p.{key}": value for key, value in form.items()}, name=name),
         )  # fmt: skip
+
+
+def data_routes(project: Project) -> APIRouter:
+    """The JSON routes below ``/api``."""
+    router = APIRouter(prefix="/api", dependencies=[Depends(same_graph(project))])
+    reading = read_only(router)
+
+    @reading("/neighbours")
+    def neighbours(
+        node: str,
+        opened: Annotated[list[str], Query(alias="open", default_factory=list)],
+        relation: str = "",
+    ) -> dict[str, Any]:
+        """The neighbourhood of one node; ``open`` gives its size."""
+        sizes = read_opened(opened).get(node, CHILD)
+        return neighbourhood(project.graph, node, sizes=sizes, relation=relation).data()
+
+    return router

@@ -68,9 +68,9 @@ def annotate(address: str, person: str, key: str, confirmed: Confirmed) -> None:
 
 
 def test_a_killed_server_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    from kgqa.collection import registry
+    from kgqa.collection.project import TASKS
 
-    monkeypatch.setitem(registry.TASKS, "colours", "tests.collection.colours")
+    monkeypatch.setitem(TASKS, "colours", "tests.collection.colours")
     kills = ALL_KILLS if request.config.getoption("--thorough") else KILLS
     path = write_project(tmp_path, people=PEOPLE, per_item=2, options={"things": 10 * kills})
     database = database_at(tmp_path / "shades.sqlite", option="--journal", file="x")

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from kgqa.web.annotate.app import create_app
-from kgqa.web.annotate.rate import RateLimit
+from kgqa.web.annotate.visitor import RateLimit
 from tests.collection.conftest import Clock, MakeJournal
 from tests.web.annotate.conftest import Person, key_of
 from tests.web.explore.conftest import HERE

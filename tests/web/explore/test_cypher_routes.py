@@ -25,7 +25,7 @@ from kgqa.store.cypher import check_reads_only
 from kgqa.store.neo4j.connection import Neo4jStore
 from kgqa.store.neo4j.graph import erase, load
 from kgqa.web.explore.app import create_app
-from kgqa.web.explore.cypher_box import LONGEST, MOST_ROWS, Written, of_named
+from kgqa.web.explore.cypher_box import LONGEST, MOST_ROWS, QueryForm, of_named
 from kgqa.web.explore.project import Project, open_project
 from tests.neo4j.server import Neo4jServer
 from tests.store.graphs import rows_of
@@ -271,7 +271,7 @@ def test_every_named_query_can_be_opened_and_gives_the_same_rows(either: Project
         assert sentence(answer) == "", query.name
         assert field(answer, "q") == query.text.strip()
         assert 'id="answer" class="answer-of-query">\n</div>' in answer.text  # it waits for Run
-        result = Written(text=field(answer, "q"), assignments=field(answer, "params"))
+        result = QueryForm(text=field(answer, "q"), assignments=field(answer, "params"))
         check_reads_only(result.text, result.names(), store=store)
         if all(parameter.default is not None for parameter in query.params):
             mine = ask.get("/cypher.json", params=result.address)
