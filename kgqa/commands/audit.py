@@ -24,6 +24,7 @@ from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.registry import LLM
+from kgqa.runs.files import check_is_local
 from kgqa.settings.cluster import is_cluster
 from kgqa.settings.defaults import DRAWS_SEED
 from kgqa.settings.judging import JudgingSettings
@@ -78,6 +79,8 @@ def audit(
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
     require_plots()
     judging = _judging_settings(readers, reader_settings, encoder, device, endpoint, recording)
+    if out is not None:
+        check_is_local(Path(out))
     question_set = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
     other_sets = [open_dataset(path, naming=_NAMING, progress=progress) for path in against]
     report = Report.at(out, question_set.name, [opened.path for opened in (question_set, *other_sets) if isinstance(opened.path, Path)])

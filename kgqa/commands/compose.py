@@ -38,7 +38,7 @@ from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.recipes.musique.tags import check_pipeline
 from kgqa.recipes.preparation import READING
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import Watch, files_below, hashes_of
+from kgqa.runs.files import Watch, check_is_local, files_below, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
@@ -140,6 +140,7 @@ def compose(
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not set_paths and domain is None:
         raise SettingsError("nothing to compose: give question sets, or --domain with --source for a graph.")
+    check_is_local(Path(workspace))
     place = Workspace(Path(workspace))
     opened_domain = load_domain(
         domain or QUESTIONS,

@@ -19,7 +19,7 @@ from kgqa.recipes.contrasts.inoculation import PERCENTAGES
 from kgqa.recipes.contrasts.questions import MAX_FACTS, MOST_FACTS
 from kgqa.recipes.contrasts.transforms import BY_FACTS, KINDS, Settings
 from kgqa.runs.card import example, rejected_count
-from kgqa.runs.files import new_folder
+from kgqa.runs.files import check_is_local, new_folder
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.manifest import run_record, write_card, write_manifest
 from kgqa.settings.cluster import is_cluster
@@ -67,6 +67,7 @@ def contrast(
     split's names or paragraphs; with inoculation the splits that it changes.
     """
     settings = _settings(kind, level=level, seed=seed, inoculation=inoculation, max_facts=max_facts)
+    check_is_local(Path(out))
     source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
     source.check_outside(Path(out))
     progress, begin = progress or Silent(), time.perf_counter()

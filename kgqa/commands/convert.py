@@ -14,7 +14,7 @@ from kgqa.formats.registry import FileFormat, FolderFormat, find_format
 from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance
-from kgqa.runs.files import new_folder, parents_of, put_all
+from kgqa.runs.files import check_is_local, new_folder, parents_of, put_all
 from kgqa.runs.manifest import versions, write_card, write_manifest
 from kgqa.runs.scratch import scratch
 from kgqa.version import __version__
@@ -58,6 +58,7 @@ def convert(
     ``paragraphs`` and ``strict``: as in :func:`kgqa.open_dataset`. After an error nothing is left behind. Memory: about 1.5 kB per question
     of a split, and what the two formats need.
     """
+    check_is_local(Path(out))
     source, target = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress), find_format(to)
     with storage_errors(Path(out)):
         out = Path(os.path.abspath(out))

@@ -12,7 +12,7 @@ from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.bootstrap import RESAMPLES, intervals
 from kgqa.metrics.squad import NoAnswer
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import Watch, file_hash
+from kgqa.runs.files import Watch, check_is_local, file_hash
 from kgqa.runs.manifest import versions
 from kgqa.scoring import report
 from kgqa.scoring.breakdown import break_down
@@ -53,6 +53,8 @@ def evaluate(
     _check(metric, json, seed)
     watch = Watch(Path(file_path) for file_path in (predictions, original, aliases, na_prob_file) if file_path is not None)
     path, progress = Path(predictions), progress or Silent()
+    if json is not None:
+        check_is_local(Path(json))
     source = open_dataset(dataset, format, paragraphs=paragraphs, strict=strict, progress=progress)
     name, chosen_by = (metric, "--metric") if metric else default_metric(source)
     official_metric = METRICS[name]

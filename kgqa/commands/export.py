@@ -17,7 +17,7 @@ from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
 from kgqa.formats.fetching import fetched
 from kgqa.formats.round_trip import Changes, WrittenQuestions
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
+from kgqa.runs.files import check_is_local, check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.scratch import scratch
 from kgqa.runs.workspace import Workspace
@@ -80,6 +80,7 @@ def export(
             raise SettingsError(f"the format {to} is one for datasets, which need no {options[0]}; leave it out.")
         if len(datasets) != 1:
             raise SettingsError(f"the format {to} is one for datasets; give the folder of one, such as kgqa-workspace/datasets/wikihop.")
+        check_is_local(Path(out))
         return _export_dataset(fetched(datasets[0], progress=progress), Path(out), to, progress or Silent(), lossy=lossy)
     if lossy:
         raise SettingsError("--lossy is for datasets, and a graph is written whole; leave it out.")

@@ -20,7 +20,7 @@ from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import Watch, hashes_of
+from kgqa.runs.files import Watch, check_is_local, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
@@ -288,6 +288,7 @@ def prepared(
     engine_memory()
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
+    check_is_local(Path(workspace))
     place = Workspace(Path(workspace))
     folder = None if source is None else local_copy(source, deep=False, progress=progress)
     opened_domain = load_domain(domain, source=folder, imported=place.imported, recipe=recipe)

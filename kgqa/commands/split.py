@@ -16,7 +16,7 @@ from kgqa.formats.card import derived_card
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.records import SPLITS
-from kgqa.runs.files import check_new_folder, new_folder
+from kgqa.runs.files import check_is_local, check_new_folder, new_folder
 from kgqa.runs.manifest import run_record, write_card, write_manifest
 from kgqa.settings.defaults import SEED, SPLIT_BY, SPLIT_SHARES
 from kgqa.splits.components import BY, ItemCollector, deal
@@ -69,6 +69,7 @@ def split(
         raise SettingsError(
             f"--shares {','.join(map(str, shares))}: give those of train, dev and test, which add up to 1, such as 0.8,0.1,0.1."
         )
+    check_is_local(Path(out))
     source, progress = open_dataset(dataset, format, paragraphs=paragraphs, progress=progress), progress or Silent()
     source.check_outside(Path(out))
     check_new_folder(Path(out))

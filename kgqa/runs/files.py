@@ -91,8 +91,9 @@ def lies_within(path: Path, folder: Path) -> bool:
 
 def check_is_local(path: Path) -> None:
     """Raise StorageError for the URL of another place, which as a path would be a folder of that name here."""
-    if URL.search(str(path)):
-        raise StorageError(f"{path}: kgqa writes on this machine; give a folder, and upload a finished dataset with kgqa publish --to.")
+    if match := URL.search(str(path)):
+        url = re.sub(r":/+", "://", str(path)[match.start() :].lstrip("/"), count=1)  # a path has made two slashes one
+        raise StorageError(f"{url}: kgqa writes on this machine; give a folder, and upload a finished dataset with kgqa publish --to.")
 
 
 def check_new_folder(path: Path, *, again: bool = False) -> None:

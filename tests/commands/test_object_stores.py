@@ -282,6 +282,22 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(
     assert objects.keys() == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("import", "edges", "SET", "--out"), ("convert", "SET", "--to", "musique", "--out"), ("split", "SET", "--out"),
+        ("contrast", "unanswerable", "SET", "--out"), ("audit", "SET", "--out"),
+        ("train", "majority", "SET", "--out"), ("predict", "majority", "SET", "--out"), ("evaluate", "SET", "predictions.json", "--json"),
+        ("generate", "--domain", "wikidata", "--source", "SET", "--workspace"),
+        ("compose", "SET", "--workspace"), ("export", "SET", "--to", "musique", "--out"),
+    ],
+)  # fmt: skip
+def test_a_url_to_write_to_is_refused_as_given_before_the_store_is_asked(objects: ObjectServer, arguments: list[str], cli: Cli) -> None:
+    url = f"s3://{BUCKET}/results"
+    cli(*[f"s3://{BUCKET}/set" if argument == "SET" else argument for argument in arguments], url).sentence(f"kgqa: {url}: kgqa writes")
+    assert objects.requests == []
+
+
 def test_the_command_as_a_process_of_its_own(objects: ObjectServer, dataset: Path) -> None:
     def run(*arguments: str | Path) -> Outcome:
         outcome = run_command(*arguments)
