@@ -12,6 +12,7 @@ from pydantic import Field, field_validator, model_validator
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShares
 from kgqa.settings.linking import CODE, is_english
 from kgqa.settings.llm import LlmSettings
+from kgqa.settings.values import ValuesSettings
 
 SHAPES = ("2hop", "3hop1", "3hop2", "4hop1", "4hop2", "4hop3")
 """The six reasoning graphs (table 1), as MuSiQue's ids name them."""
@@ -42,6 +43,9 @@ class TemplateSettings(Settings):
     """Ids of relations with the same meaning."""
     reversed: tuple[str, ...] = ()
     """Ids of relations with the inverse meaning, whose head is the ``{tail}``."""
+    values: tuple[str, ...] = ()
+    """Names of relations with dates or quantities (``musique.values``) to ask for, such as ``date of birth``; in place of ``relations``.
+    Only the last hop of a question asks for them."""
     question: str | tuple[str, ...] = ""
     """Question for the tail, such as ``Where was {head} born?``; empty: tails are never asked for. If there are several forms, one is
     drawn; this also holds for the next three fields."""
@@ -89,6 +93,8 @@ class TemplateSettings(Settings):
         for first, second in (("question", "phrase"), ("clause", "noun")):
             if bool(getattr(self, first)) != bool(getattr(self, second)):
                 raise ValueError(f"{first} and {second} go together; give both or neither")
+        if self.values and (self.relations or self.reversed or self.clause or not self.question):
+            raise ValueError("values go with question and phrase alone; leave out relations, reversed and clause")
         if self.attribute and not self.clause:
             raise ValueError("attribute requires clause; give both or neither")
         if (self.nested or self.nested_phrase) and not self.question:
@@ -359,6 +365,8 @@ class MusiqueSettings(RecipeSettings):
     not ask about them."""
     unasked: tuple[str, ...] = ()
     """Ids or labels of relations to exclude."""
+    values: ValuesSettings = ValuesSettings()
+    """Dates and quantities, for templates with ``values``."""
     single_hop: SingleHopSettings = SingleHopSettings()
     pairs: PairSettings = PairSettings()
     disconnection: DisconnectionSettings = DisconnectionSettings()
@@ -377,7 +385,7 @@ class MusiqueSettings(RecipeSettings):
         for place, templates in places.items():
             owners: dict[str, str] = {}
             for name, template in templates.items():
-                for relation in (*template.relations, *template.reversed):
+                for relation in (*template.relations, *template.reversed, *template.values):
                     if owners.setdefault(relation, name) != name:
                         raise ValueError(f"the relation {relation} is in {place}.{owners[relation]} and in {place}.{name}; leave it in one")
         return self

@@ -107,12 +107,18 @@ def excluded_chains(
 
 def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:
     """Row → reason for the chains left out of one split, which are given in the order of preference."""
-    # Limits are shares of the final size, which they change: shrink the assumed size until that many chains keep the limits.
-    size = float(len(rows))
-    reasons = _over(rows, chain_features, settings, len(rows))
-    while len(rows) - len(reasons) < size and size >= 1:
-        size = min(size * STEP, size - 1)
-        reasons = _over(rows, chain_features, settings, int(size))
+    # Limits are shares of the final size, which they change: shrink the assumed size until that many chains, and facts, keep the limits.
+    facts_of = [len(chain_features[row].relations) for row in rows]
+    size, facts = float(len(rows)), float(sum(facts_of))
+    reasons = _over(rows, chain_features, settings, len(rows), facts)
+    while size >= 1:
+        kept_facts = sum(count for row, count in zip(rows, facts_of, strict=True) if row not in reasons)
+        lacks_questions, lacks_facts = len(rows) - len(reasons) < size, kept_facts < facts
+        if not lacks_questions and not lacks_facts:
+            break
+        size = min(size * STEP, size - 1) if lacks_questions else size
+        facts = facts * STEP if lacks_facts else facts
+        reasons = _over(rows, chain_features, settings, int(size), facts)
     return reasons
 
 
@@ -121,25 +127,26 @@ def _commonness(chain: Features, frequency: Counter[str]) -> float:
     return sum(frequency[relation] for relation in chain.relations) / int(chain.hops[0])
 
 
-def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int) -> dict[int, str]:
-    """Row → reason for the chains of one split that exceed the limits of ``size`` questions."""
+def _over(rows: list[int], chain_features: list[Features], settings: LeakageSettings, size: int, facts: float) -> dict[int, str]:
+    """Row → reason for the chains of one split that exceed the limits of ``size`` questions with that many ``facts``."""
     limits: dict[str, Callable[[str], float]] = {"answer": lambda _: max(ALWAYS, np.ceil(settings.max_answer_share * size))}
     if len(rows) >= SMALL:
         size = max(size, SMALL)
-        facts = size * sum(len(chain_features[row].relations) for row in rows) / max(1, len(rows))
         limits["relation"] = lambda _: np.ceil(settings.max_relation_share * facts)
         limits["template"] = lambda _: np.ceil(settings.max_template_share * size)
         limits["hops"] = lambda key: np.ceil(settings.shapes.get(key, 1.0) * size)  # type: ignore[call-overload]
     counts: dict[str, Counter[str]] = {name: Counter() for name in limits}
     answers: dict[str, Counter[str]] = defaultdict(Counter)
+    top_counts = Counter[str]()
     guess_count, may = 0, max(ALWAYS, settings.max_last_share * size)
     reasons: dict[int, str] = {}
     for row in rows:
         chain = chain_features[row]
         keys = {name: chain.relations if name == "relation" else (str(getattr(chain, name)),) for name in limits}
         reason = next((name for name, values in keys.items() if any(counts[name][key] >= limits[name](key) for key in values)), "")
-        of_last = answers[chain.last]
-        gain = _guessable(of_last + Counter([chain.answer])) - _guessable(of_last)
+        of_last, top_count = answers[chain.last], top_counts[chain.last]
+        next_top_count = max(top_count, of_last[chain.answer] + 1)
+        gain = _guessable(next_top_count) - _guessable(top_count)
         if not reason and guess_count + gain > may and gain > 0:
             reason = "last"
         if reason:
@@ -147,12 +154,12 @@ def _over(rows: list[int], chain_features: list[Features], settings: LeakageSett
             continue
         guess_count += gain
         of_last[chain.answer] += 1
+        top_counts[chain.last] = next_top_count
         for name, values in keys.items():
             counts[name].update(values)
     return reasons
 
 
-def _guessable(answers: Counter[str]) -> int:
-    """Number of questions with one last hop that share its most common answer; 0 where no answer repeats."""
-    top_count = max(answers.values(), default=0)
+def _guessable(top_count: int) -> int:
+    """Number of questions with one last hop that share its most common answer, which ``top_count`` have; 0 where no answer repeats."""
     return top_count if top_count > 1 else 0

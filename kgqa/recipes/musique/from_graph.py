@@ -79,11 +79,12 @@ def templates_of(relations: pa.Table, settings: MusiqueSettings) -> dict[str, Te
 
 
 def graph_questions(
-    tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int
+    tables: Mapping[str, pa.Table], settings: MusiqueSettings, *, source: str, seed: int, values: pl.DataFrame | None = None
 ) -> tuple[pa.Table, pa.Table, pa.Table, list[FunnelRow], list[SilentRelation]]:
     """``single_hop``, ``paragraphs`` and ``stated`` (see ``pool.py``); the funnel of S1; the relations without a question.
 
-    A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer.
+    A question asks for the tail of a fact, for its head, or for the head of two facts; only where the graph knows a single answer. Others
+    ask for a date or quantity, from ``values`` (:func:`kgqa.recipes.values.table.one_each`).
     """
     templates = templates_of(tables["relations"], settings)
     if settings.neutral is True:
@@ -134,6 +135,14 @@ def graph_questions(
     rivals = questions.select("document").clear()
     if settings.contexts.branches:
         questions, rivals = _with_rivals(questions, stated_facts, rows)
+    if values is not None:
+        # A question for a value is the last hop or none, so other questions must lead to its entity.
+        value_questions = _value_questions(values, questions["answer"].unique(), documents, tables, templates)
+        value_questions = _worded(value_questions, tables, templates, source, [], seed=seed if settings.forms else None)
+        value_questions = value_questions.with_columns(answer=pl.lit(None, pl.String), read=pl.lit(value=False))
+        questions = pl.concat([questions, value_questions.select(questions.columns)]).sort("id")
+        note = f"{value_questions.height:,} of them ask for a date or quantity that an article states"
+        rows.append(FunnelRow(stage=STAGE, what="questions", reason=note, removed=None, left=questions.height, setting="musique.values"))
     single_hop, paragraphs = _as_tables(questions, documents, rivals)
     statements = stated_facts.select("template", "head", "tail", paragraph="document").filter(
         pl.col("paragraph").is_in(paragraphs["id"].to_pylist())
@@ -443,6 +452,30 @@ def _with_spans(questions: pl.DataFrame, tables: Mapping[str, pa.Table], rows: l
     )
     rows.append(_row("questions", "span", questions.height - result.height, result.height))
     return result
+
+
+def _value_questions(
+    values: pl.DataFrame, entities: pl.Series, documents: pl.DataFrame, tables: Mapping[str, pa.Table],
+    templates: Mapping[str, TemplateSettings],
+) -> pl.DataFrame:  # fmt: skip
+    """Questions for a date or quantity of one of these entities that its article states. No other entity of its name has such a value."""
+    names = [(relation, name) for name, template in templates.items() for relation in template.values]
+    of = pl.DataFrame(names, schema={"relation": pl.String, "template": pl.String}, orient="row")
+    labels = frame(tables["entities"]).select(entity="id", name=pl.col("label").str.to_lowercase())
+    asked_values = values.join(of, on="relation").join(labels, on="entity").sort("entity", "template", "document")
+    asked_values = asked_values.unique(["entity", "template"], keep="first", maintain_order=True)
+    articles = documents.select("document", article="text", entity="about")
+    # An article may have been cut before the place.
+    stated_values = asked_values.join(articles, on=["document", "entity"], maintain_order="left").with_columns(
+        span=pl.col("article").str.slice("start", pl.col("end") - pl.col("start"))
+    )
+    stated_values = stated_values.filter(pl.col("span").str.len_chars() == pl.col("end") - pl.col("start"))
+    stated_values = stated_values.filter(pl.col("entity").n_unique().over("name", "template") == 1)
+    return stated_values.filter(pl.col("entity").is_in(entities.implode())).select(
+        # The value stands in for an entity, which no id can be that begins so.
+        answer=pl.lit("=") + pl.col("span"), document="document", kind=pl.lit(FORWARD), templates=pl.concat_list("template"),
+        entities=pl.concat_list("entity"), start=pl.col("start").cast(pl.Int32), span="span",
+    )  # fmt: skip
 
 
 def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: Mapping[str, TemplateSettings]) -> list[str]:

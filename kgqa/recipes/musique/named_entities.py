@@ -55,7 +55,10 @@ def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSet
     if settings.capital_share:
         as_names = _name_like(answers, paragraphs["text"], settings.capital_share)
         flags = pc.match_substring_regex(answers, _CAPITAL_FIRST).to_numpy(zero_copy_only=False) & as_names
-    is_asked = pc.equal(single_hop["kind"], ASKED).to_numpy() & flags
+    is_asked = pc.equal(single_hop["kind"], ASKED).to_numpy()
+    # A question from the graph without an entity asks for a date or quantity.
+    flags &= is_asked | single_hop["answer_entity"].is_valid().to_numpy()
+    is_asked &= flags
     # An answer without figures, small words or adjectives is a name, whatever its question; only the others need a closer look.
     unsure = np.flatnonzero(is_asked)[_may_be_no_name(answers.filter(pa.array(is_asked)))]
     table = single_hop.select(["question", "answer", "paragraph"]).take(pa.array(unsure))

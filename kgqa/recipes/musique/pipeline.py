@@ -38,13 +38,17 @@ from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needle
 from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED, STATED
 from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
-from kgqa.recipes.musique.shapes import build_chains, hops_of
+from kgqa.recipes.musique.shapes import Rows4, build_chains, hops_of
 from kgqa.recipes.musique.shortcut_baselines import NOTHING_LEARNED, hop_figures, set_figures, unlearned
 from kgqa.recipes.musique.split_contexts import SplitContexts
 from kgqa.recipes.musique.splitting import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.musique.unasked_relations import SilentRelation
+from kgqa.recipes.musique.wording import BOTH
 from kgqa.recipes.preparation import preparation
+from kgqa.recipes.values.language import language_of
+from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, reasons_of
@@ -60,11 +64,21 @@ READERS = "readers"
 
 
 def single_hop_from_graph(run: Run) -> StageOutput:
-    """Facts → single_hop, paragraphs (step S1)."""
+    """Facts → single_hop, paragraphs (step S1), without dates and quantities, which other recipes ask for themselves."""
+    return _from_graph(run, None)
+
+
+def single_hop_with_values(run: Run) -> StageOutput:
+    """Facts, values → single_hop, paragraphs (step S1)."""
+    factors = language_of(_settings(run).values, run.domain.settings.linking.language).factors
+    return _from_graph(run, one_each(frame(run.table("values")), factors)[0])
+
+
+def _from_graph(run: Run, values: pl.DataFrame | None) -> StageOutput:
     tables = run.tables("entities", "names", "relations", "facts", "documents", "mentions", "links")
     run.progress.start("Asking single-hop questions", tables["facts"].num_rows, "facts")
     name = run.domain.settings.name
-    single_hop, paragraphs, statements, funnel, silent = graph_questions(tables, _settings(run), source=name, seed=run.seed)
+    single_hop, paragraphs, statements, funnel, silent = graph_questions(tables, _settings(run), source=name, seed=run.seed, values=values)
     run.progress.advance(tables["facts"].num_rows)
     return _single_hop(run, single_hop, paragraphs, REFUSED.empty_table(), funnel, statements, silent)
 
@@ -185,7 +199,7 @@ def filter_pairs(run: Run) -> StageOutput:
 def make_chains(run: Run) -> StageOutput:
     """connected → chains (step S4)."""
     settings = _settings(run)
-    tables = run.tables("single_hop", "paragraphs", "connected")
+    tables = run.tables("single_hop", "paragraphs", "stated", "connected")
     single_hop, pairs = tables["single_hop"], tables["connected"]
     run.progress.start("Building reasoning graphs", pairs.num_rows, "pairs")
     funnel: list[FunnelRow] = []
@@ -199,9 +213,18 @@ def make_chains(run: Run) -> StageOutput:
     candidates = build_chains(single_hop, pairs, usable, mentions, groups, settings.shapes, seed=run.seed, ask=ask)
     funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(candidates)))
     if shortcuts is not None:
-        edges = np.stack([candidates[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-        is_needless = needless_chains(hops_of(candidates["shape"].to_numpy(), edges, pairs), shortcuts)
+        is_needless = needless_chains(_hops(candidates, pairs), shortcuts)
         candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), is_needless, "chains", funnel)))
+    if settings.contexts.branches and BOTH in pc.unique(single_hop["kind"]).to_pylist():
+        # The contexts would drop these after the splits were balanced.
+        rivals = Rivals.of(single_hop, tables["paragraphs"], tables["stated"], Stating.of(single_hop, tables["paragraphs"]))
+        has_rivals = ~rivals.lone(_hops(candidates, pairs))
+        row = FunnelRow(
+            stage="shapes", what="chains", reason=NO_RIVAL, removed=int((~has_rivals).sum()), left=int(has_rivals.sum()),
+            setting="musique.contexts.branches",
+        )  # fmt: skip
+        funnel.append(row)
+        candidates = candidates.filter(pa.array(has_rivals))
     choice, unkept = choose_expressible(run, candidates, tables)
     funnel += unkept
     chains = candidates.take(choice)
@@ -211,6 +234,11 @@ def make_chains(run: Run) -> StageOutput:
     counts = Counter(SHAPES[number] for number in chains["shape"].to_pylist())
     note = ", ".join(f"{name} {counts[name]:,}" for name in SHAPES if counts[name])
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
+
+
+def _hops(chains: pa.Table, pairs: pa.Table) -> Rows4:
+    """The questions of each chain (:func:`hops_of`)."""
+    return hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
 
 
 def _needed_pairs(
@@ -241,8 +269,7 @@ def split_chains(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
     run.progress.start("Splitting", len(chains), "chains")
-    edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-    hops = hops_of(chains["shape"].to_numpy(), edges, tables["connected"])
+    hops = _hops(chains, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
     chain_features = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     if settings.leak_free:
@@ -405,10 +432,14 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=4,
+        version=5,
         doing="Building reasoning graphs",
         depends_on=_searched(
-            lambda run: [_only("shapes")(run), _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"})]
+            lambda run: [
+                _only("shapes")(run),
+                _settings(run).composition.model_dump(include={"composer", "max_words", "max_clauses"}),
+                _settings(run).contexts.branches,
+            ]
         ),
         run=make_chains,
     ),
@@ -437,7 +468,8 @@ SINGLE_HOP = Stage(
 )
 FROM_GRAPH = (
     *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
-    SINGLE_HOP,
+    _in_workspace(values_stage(lambda run: _settings(run).values)),
+    replace(SINGLE_HOP, version=SINGLE_HOP.version + 1, run=single_hop_with_values),
     *COMPOSITION,
 )
 FROM_SETS = (

@@ -65,6 +65,22 @@ class Rivals:
                 result.append({row for head, row in self.having.get(branch, ()) if head != answer})
         return result
 
+    def lone(self, hops: Rows2) -> npt.NDArray[np.bool_]:
+        """For each chain, whether one of its branches can have no rival in a context. Shape: chains."""
+        flags = np.zeros(len(hops), np.bool_)
+        kind, paragraph = (self.rows[name] for name in ("kind", "paragraph"))
+        two_facts = np.array([name == BOTH for name in kind])
+        for row in np.flatnonzero((two_facts[hops] & (hops >= 0)).any(axis=1)).tolist():
+            chain = [hop for hop in hops[row].tolist() if hop >= 0]
+            supports = {paragraph[hop] for hop in chain}
+            for rivals in self.branches(chain):
+                others = np.array(sorted(rivals - supports), np.int32)
+                if rivals & supports or (len(others) and self.stating.silent(others, np.array(chain, np.int64)).any()):
+                    continue
+                flags[row] = True
+                break
+        return flags
+
     def required(self, chain: str, hops: Sequence[int], may: npt.NDArray[np.bool_], *, seed: int) -> list[int]:
         """A row for each branch of a chain, among those that ``may`` be shown."""
         picks: list[int] = []

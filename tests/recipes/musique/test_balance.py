@@ -14,6 +14,10 @@ from kgqa.recipes.musique.splitting import spread
 from kgqa.settings.musique import LeakageSettings
 
 
+def facts(chains: list[Features]) -> int:
+    return sum(len(chain.relations) for chain in chains)
+
+
 def drawn(count: int, seed: int) -> list[Features]:
     """Chains with a few common answers, last hops and relations among many seldom ones."""
     rng = np.random.default_rng(seed)
@@ -41,7 +45,7 @@ def test_what_stays_keeps_all_limits(seed: int) -> None:
         assert len(remaining) > SMALL
         # A limit is that of the size that was tried, which is no larger than what stays, and whole questions are counted.
         assert max(Counter(item.answer for item in remaining).values()) <= max(ALWAYS, 0.02 * len(remaining) + 1)
-        assert max(Counter(name for item in remaining for name in item.relations).values()) <= 0.1 * 2 * len(remaining) + 2
+        assert max(Counter(name for item in remaining for name in item.relations).values()) <= 0.1 * facts(remaining) + 2
         assert max(Counter(item.template for item in remaining).values()) <= 0.05 * len(remaining) + 1
         guessed = Counter[str]()
         for last in {item.last for item in remaining}:
@@ -50,6 +54,26 @@ def test_what_stays_keeps_all_limits(seed: int) -> None:
         assert guessed.total() <= 0.3 * len(remaining) + 1
     train = [data[row] for row in np.flatnonzero(split == 0).tolist() if row not in dropped]
     assert Counter(item.hops for item in train)["2hop"] <= 0.8 * len(train) + 1
+
+
+def test_a_relation_is_limited_by_the_facts_of_what_stays() -> None:
+    """Two thirds have four facts and one answer, so most of them go; the others have two facts."""
+    data = [
+        Features(answer="a", last=f"l{row}", relations=tuple(f"r{row} {k}" for k in range(4)), template=f"t{row}", hops="4hop")
+        for row in range(600)
+    ]
+    data += [
+        Features(
+            answer=f"b{row}", last=f"m{row}", relations=("common" if row % 4 else f"q{row}", f"s{row}"), template=f"u{row}", hops="2hop"
+        )
+        for row in range(300)
+    ]
+    dropped = excluded_chains(
+        np.zeros(900, np.int8), np.arange(900).astype(np.uint64), data, LeakageSettings(max_relation_share=0.1, shapes={})
+    )
+    remaining = [data[row] for row in range(900) if row not in dropped]
+    assert len(remaining) > SMALL
+    assert sum(chain.relations.count("common") for chain in remaining) <= 0.1 * facts(remaining) + 1
 
 
 def test_of_few_questions_only_answers_and_last_hops_are_counted() -> None:

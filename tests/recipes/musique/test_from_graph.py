@@ -6,11 +6,15 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import kgqa
 from kgqa.errors import EmptyResult
+from kgqa.recipes.musique.named_entities import entity_answers
+from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.musique import PairSettings
 from tests.small_single_hops import FILLER
 
 SETTINGS = """
@@ -155,3 +159,24 @@ def test_two_relations_that_say_the_same_ask_once(both: int, twice: bool, tmp_pa
         about = {question: answer for question, answer in result.items() if name in question}
         expected = {"nationality", "citizenship"} if number < both and twice else {"nationality"}
         assert about == {f"What is the relation {relation} of {name}?": LANDS[land[person]] for relation in expected}
+
+
+def test_a_quantity_is_asked_for_where_its_article_states_it_and_the_name_is_of_one_entity(tmp_path: Path) -> None:
+    labels = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "bemia", "Q4": "Dunia"}
+    texts = {"Q1": "has a population of 12,345. It is in Dunia.", "Q2": "has a population of 2,300.", "Q3": "has a population of 4,500."}
+    result = asked(tmp_path, labels, [("Q1", "P17", "Q4")], texts)
+    assert result["What is the population of Arlia?"] == "12,345"
+    assert "What is the population of Bemia?" not in result
+    rows = Workspace(tmp_path / "w").read_table("single_hop").to_pylist()
+    assert {row["question"]: row["answer_entity"] for row in rows if row["answer"] == "12,345"} == {
+        "What is the population of Arlia?": None
+    }
+
+
+def test_a_date_joins_no_questions() -> None:
+    """May 3, 1912 begins with a capital, but is no entity."""
+    row = {"question": "When did Arlia open?", "answer": "May 3, 1912", "kind": "forward", "answer_entity": None, "paragraph": 0}
+    text = {"id": "0", "title": "Arlia", "text": "Arlia opened on May 3, 1912."}
+    table = pa.Table.from_pylist([row, row | {"answer": "Bemia", "answer_entity": "Q2"}], SINGLE_HOP)
+    flags = entity_answers(table, pa.Table.from_pylist([text], PARAGRAPHS), PairSettings(capital_share=0))
+    assert flags.tolist() == [False, True]
