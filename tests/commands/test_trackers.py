@@ -121,7 +121,7 @@ def test_a_tracker_gets_the_losses_and_settings_of_a_run(
     assert outcome.status == 0, outcome.err
     assert "the tracker" not in outcome.out + outcome.err  # as in: got no points, or did not end as it should
     points: list[dict[str, Any]] = [json.loads(line) for line in (run / "log.jsonl").read_text("utf-8").splitlines()]
-    logged = [(point["step"], pytest.approx(point["loss"])) for point in points if "loss" in point]
+    logged: list[Any] = [(point["step"], pytest.approx(point["loss"])) for point in points if "loss" in point]
     assert logged
     losses, settings = read(run if tracker == "wandb" else store, json.loads((run / tracking.FILE).read_text("utf-8"))["run"])
     assert losses == logged
