@@ -151,8 +151,11 @@ def _tracker(name: str, folder: Path, run: str | None, settings: Mapping[str, An
         return tracking.TrackioTracker(PROJECT, name=run, resume="allow", config=settings)
     import wandb
 
-    # Without these it would send the command line, which may have a password, the machine's load, and what is printed.
-    quiet = wandb.Settings(console="off", disable_code=True, disable_git=True, silent=True, x_disable_meta=True, x_disable_stats=True)
+    # Without these it would send the command line, which may have a password, the machine's load, its packages, and what is printed.
+    quiet = wandb.Settings(
+        console="off", disable_code=True, disable_git=True, silent=True, x_disable_meta=True, x_disable_stats=True,
+        x_save_requirements=False,
+    )  # fmt: skip
     return tracking.WandBTracker(PROJECT, id=run, name=title, resume="allow", dir=str(folder), settings=quiet)
 
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from kgqa.readers.recurrent.superdocument import ABSENT
-from kgqa.readers.transformer.segments import LEAST, segment_logsumexp
+from kgqa.readers.transformer.segments import LEAST, segment_logsumexp, segment_size
 
 Batch = Mapping[str, torch.Tensor]
 
@@ -37,11 +37,16 @@ def with_independent_ends(starts: torch.Tensor, ends: torch.Tensor, **supports: 
 
 
 def candidate_scores(spans: Spans, batch: Batch) -> torch.Tensor:
-    """The log-sum-exp of the scores of each candidate's mentions (B × C); LEAST for a candidate without mentions."""
+    """The log of the mean of exp(score) over each candidate's mentions (B × C); LEAST for a candidate without mentions.
+
+    A sum would favour candidates with many mentions before the network has learned anything.
+    """
     rows, starts, ends = batch["mention_row"], batch["mention_start"], batch["mention_end"]
     count, most = len(batch["candidates"]), max(1, int(batch["candidates"].max()))
     scores = spans.starts[rows, starts] + spans.end_at(rows, starts, ends)
-    return segment_logsumexp(scores, rows * most + batch["mention_candidate"], count * most).view(count, most)
+    owner = rows * most + batch["mention_candidate"]
+    mentions = segment_size(owner, count * most).clamp_min(1)
+    return (segment_logsumexp(scores, owner, count * most) - mentions.log()).view(count, most)
 
 
 def candidate_losses(spans: Spans, batch: Batch) -> torch.Tensor:

@@ -40,7 +40,7 @@ from kgqa.runs.files import key_of
 from kgqa.settings.recurrent import RecurrentSettings, RnnSettings
 from kgqa.training.reader import Prediction
 
-VERSION = 6
+VERSION = 7
 """Version of the encoding and the networks."""
 NETWORKS: Mapping[str, Callable[..., nn.Module]] = MappingProxyType({"bidaf": Bidaf, "fastqa": Fastqa, "rnn": Rnn})
 
