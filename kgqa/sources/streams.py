@@ -302,7 +302,7 @@ class _Elements:
     def check_end(self) -> None:
         """Whether the file ends as XML does: all elements closed, the root last."""
         if self.head is None:
-            if self.buffer and not self._lacks_end(self.buffer):
+            if self.buffer and not self._lacks_end(bytes(self.buffer)):
                 raise BrokenInput(
                     f"{self.text.name}: no <{self.tag}> element; this is not a file of that kind; check the format and the file."
                 )

@@ -45,9 +45,8 @@ from kgqa.recipes.musique.splitting import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.recipes.musique.wording import BOTH
-from kgqa.recipes.preparation import preparation
 from kgqa.recipes.values.language import language_of
-from kgqa.recipes.values.stage import values_stage
+from kgqa.recipes.values.stage import stages_with_values
 from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
@@ -408,11 +407,6 @@ def _searched(depends_on: Callable[[Run], object]) -> Callable[[Run], object]:
     return lambda run: depends_on(run) if run.traversal == "kernel" else [depends_on(run), run.store, asked_texts()]
 
 
-def _all_entities(run: Run, tables: dict[str, pa.Table]) -> npt.NDArray[np.bool_]:
-    """A mask of all entities: each can be an answer."""
-    return np.ones(len(tables["entities"]), np.bool_)
-
-
 UNWRITTEN = "show_paragraphs"
 """The last stage that needs no composer."""
 COMPOSITION = (
@@ -467,8 +461,7 @@ SINGLE_HOP = Stage(
     run=single_hop_from_graph,
 )
 FROM_GRAPH = (
-    *map(_in_workspace, preparation(candidates=_all_entities, depends_on=lambda _: None, edges=False)),
-    _in_workspace(values_stage(lambda run: _settings(run).values)),
+    *map(_in_workspace, stages_with_values(lambda run: _settings(run).values)),
     replace(SINGLE_HOP, version=SINGLE_HOP.version + 1, run=single_hop_with_values),
     *COMPOSITION,
 )
