@@ -108,7 +108,8 @@ def test_a_name_begins_with_a_capital(answer: str, is_one: bool) -> None:
     ],
 )
 def test_only_english_tells_adjectives_by_what_follows(text: str, is_one: bool) -> None:
-    assert entity_answers(pool(("?", "Arvik"), kind="forward", answer_entity="Q1"), paragraphs([("", text)]), PairSettings()).tolist() == [is_one]
+    facts = pool(("?", "Arvik"), kind="forward", answer_entity="Q1")
+    assert entity_answers(facts, paragraphs([("", text)]), PairSettings()).tolist() == [is_one]
 
 
 def test_a_date_or_quantity_of_the_graph_is_no_name() -> None:
