@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,7 @@ def trackio_curve(store: Path, run: str) -> tuple[Curve, Mapping[str, str]]:
 
 def wandb_curve(store: Path, run: str) -> tuple[Curve, Mapping[str, str]]:
     """The losses and the settings in the file that Weights & Biases writes offline."""
-    from wandb.proto import wandb_internal_pb2
-
+    wandb_internal_pb2: Any = import_module("wandb.proto.wandb_internal_pb2")  # made at import, so that mypy knows no names of it
     [file] = store.rglob(f"run-{run}.wandb")
     losses, settings = [], {}
     for content in _wandb_records(file.read_bytes()):
