@@ -95,7 +95,7 @@ def test_every_answer_is_judged_as_if_it_was_alone(asked: list[tuple[str, str]])
     ],
 )  # fmt: skip
 def test_a_name_begins_with_a_capital(answer: str, is_one: bool) -> None:
-    facts = pool(("?", answer), kind="forward")
+    facts = pool(("?", answer), kind="forward", answer_entity="Q1")
     assert entity_answers(facts, paragraphs([("", f"Here {answer} stood.")]), PairSettings()).tolist() == [is_one]
 
 
@@ -108,7 +108,9 @@ def test_a_name_begins_with_a_capital(answer: str, is_one: bool) -> None:
     ],
 )
 def test_only_english_tells_adjectives_by_what_follows(text: str, is_one: bool) -> None:
-    assert entity_answers(pool(("?", "Arvik"), kind="forward"), paragraphs([("", text)]), PairSettings()).tolist() == [is_one]
+    assert entity_answers(pool(("?", "Arvik"), kind="forward", answer_entity="Q1"), paragraphs([("", text)]), PairSettings()).tolist() == [
+        is_one
+    ]
 
 
 @given(st.lists(st.tuples(QUESTIONS, st.sampled_from(("York", "york", "Ada", "Rhine"))), min_size=1, max_size=6), st.integers(0, 3))
