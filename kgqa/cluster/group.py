@@ -23,8 +23,8 @@ from kgqa.cluster.ray_engine import LOST, RETRIES, RayEngine
 from kgqa.errors import ClusterError, KgqaError, SettingsError, WorkspaceBusy
 from kgqa.progress import Progress, Silent
 
-LOOK = 0.5
-"""Seconds between two looks at what the processes have told."""
+POLL = 0.5
+"""Seconds between two polls of the messages of the processes."""
 WAIT = timedelta(days=1)
 """Timeout for processes that wait for each other, as while the first one tokenises; the end of one ends the others at once."""
 GO_ON = "run the same command again to go on from the last checkpoint"
@@ -38,7 +38,7 @@ def run_group(
 
     ``function`` is one of a module, and finds the group in the environment as under ``torchrun``. It is called in the folder of this
     process, and must go on where it was stopped: if a process fails, the whole group is started again. All nodes must see ``folder``, which
-    is there, and in which Ray keeps files of its own while the group runs. Raises what the function raises if it is a KgqaError,
+    exists, and in which Ray keeps files of its own while the group runs. Raises what the function raises if it is a KgqaError,
     SettingsError for too many processes, and ClusterError.
     """
     room = engine.workers
@@ -63,17 +63,17 @@ def _wait_for_room(engine: RayEngine, number: int) -> None:
     while (room := engine.workers) < number:
         if time.monotonic() > end:
             raise ClusterError(f"the cluster has room for {room} of {number} processes; start a node, and {GO_ON}.")
-        time.sleep(LOOK)
+        time.sleep(POLL)
 
 
-class _Notes:
-    """An actor: what the processes tell the driver."""
+class _Messages:
+    """An actor that collects the messages of the processes for the driver."""
 
     def __init__(self) -> None:
         self._calls: list[tuple[str, tuple[Any, ...]]] = []
         self._fault: KgqaError | None = None
 
-    def tell(self, name: str, *arguments: Any) -> None:
+    def add(self, name: str, *arguments: Any) -> None:
         self._calls.append((name, arguments))
 
     def fail(self, fault: KgqaError) -> None:
@@ -85,35 +85,35 @@ class _Notes:
         return calls, self._fault
 
 
-class _Told:
-    """Progress of the first process."""
+class _RemoteProgress:
+    """The progress of the first process, which the driver shows."""
 
-    def __init__(self, notes: Any) -> None:
-        self._notes = notes
+    def __init__(self, messages: Any) -> None:
+        self._messages = messages
 
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
         """Pass the call on to the driver, as all of these do."""
-        self._notes.tell.remote("start", stage, total, unit)
+        self._messages.add.remote("start", stage, total, unit)
 
     def advance(self, amount: int) -> None:
-        self._notes.tell.remote("advance", amount)
+        self._messages.add.remote("advance", amount)
 
     def finish(self, note: str = "") -> None:
-        self._notes.tell.remote("finish", note)
+        self._messages.add.remote("finish", note)
 
 
 class _Attempt:
-    """One life of the group."""
+    """The group from its start to its end or the failure of a process."""
 
     def __init__(self, engine: RayEngine, number: int, folder: Path, progress: Progress) -> None:
         self._engine, self._number, self._progress = engine, number, progress
         self._files = folder / f".ray-{token_hex(4)}"
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        self._notes: Any = ray.remote(num_cpus=0)(_Notes).options(scheduling_strategy=here).remote()
+        self._messages: Any = ray.remote(num_cpus=0)(_Messages).options(scheduling_strategy=here).remote()
         self._failure: BaseException | None = None
 
     def run(self, function: Callable[..., object], arguments: Mapping[str, Any]) -> BaseException | None:
-        """Why a process failed that may be started again; None if all are at their end. Raises KgqaError."""
+        """The failure of a process, if a new attempt may succeed; None if all processes finished. Raises KgqaError."""
         trainer = self._trainer(function, arguments)
         # Outside the main thread Ray leaves Ctrl-C alone. It interrupts the loop below, and to leave the cluster ends the group.
         thread = threading.Thread(target=self._fit, args=(trainer,), daemon=True)
@@ -121,9 +121,9 @@ class _Attempt:
         lost = 0.0
         try:
             while thread.is_alive():
-                thread.join(LOOK)
+                thread.join(POLL)
                 has_head = answers(self._engine.address)
-                lost = 0.0 if has_head else lost + LOOK
+                lost = 0.0 if has_head else lost + POLL
                 if lost > LOST:
                     raise ClusterError(f"the cluster has had no head for {lost:.0f} seconds; start it, and {GO_ON}.")
                 if has_head:
@@ -149,7 +149,7 @@ class _Attempt:
         failures = FailureConfig(max_failures=0, controller_failure_limit=0)  # type: ignore[call-arg]  # types are of an older interface
         return TorchTrainer(
             _in_group,
-            train_loop_config={"function": function, "arguments": dict(arguments), "folder": str(Path.cwd()), "notes": self._notes},
+            train_loop_config={"function": function, "arguments": dict(arguments), "folder": str(Path.cwd()), "messages": self._messages},
             torch_config=TorchConfig(backend="nccl" if on_gpus else "gloo", timeout_s=int(WAIT.total_seconds())),
             scaling_config=ScalingConfig(num_workers=self._number, use_gpu=on_gpus, resources_per_worker=resources),
             run_config=RunConfig(name="group", storage_path=str(self._files), failure_config=failures),
@@ -161,11 +161,11 @@ class _Attempt:
         except BaseException as error:
             self._failure = error
 
-    def _told(self) -> tuple[list[tuple[str, tuple[Any, ...]]], KgqaError | None]:
-        return ray.get(self._notes.take.remote())  # type: ignore[no-any-return]
+    def _new_messages(self) -> tuple[list[tuple[str, tuple[Any, ...]]], KgqaError | None]:
+        return ray.get(self._messages.take.remote())  # type: ignore[no-any-return]
 
     def _show(self) -> KgqaError | None:
-        calls, fault = self._told()
+        calls, fault = self._new_messages()
         for name, arguments in calls:
             getattr(self._progress, name)(*arguments)
         return fault
@@ -173,8 +173,8 @@ class _Attempt:
 
 def _in_group(config: dict[str, Any]) -> None:
     """In each process: the function, whose KgqaError goes to the driver as it is."""
-    notes = config["notes"]
-    progress: Progress = _Told(notes) if os.environ["RANK"] == "0" else Silent()
+    messages = config["messages"]
+    progress: Progress = _RemoteProgress(messages) if os.environ["RANK"] == "0" else Silent()
     try:
         try:
             os.chdir(config["folder"])
@@ -184,7 +184,7 @@ def _in_group(config: dict[str, Any]) -> None:
             ) from None
         config["function"](**config["arguments"], progress=progress)
     except KgqaError as error:
-        ray.get(notes.fail.remote(error))
+        ray.get(messages.fail.remote(error))
         raise
 
 
