@@ -103,8 +103,8 @@ def test_reading_goes_on_after_a_whole_query() -> None:
     ("facts", "error", "sentence"),
     [
         ({"head": ["a"], "rel": ["r"], "tail": ["b"]}, MissingInput, "query facts: it returns no column 'relation' but head, rel, tail"),
-        ({"head": [["a"]], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' holds nodes, lists"),
-        ({"head": [1.5], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' holds nodes, lists"),
+        ({"head": [["a"]], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' has nodes, lists"),
+        ({"head": [1.5], "relation": ["r"], "tail": ["b"]}, QueryError, "query facts: its column 'head' has nodes, lists"),
         (
             {"head": ["a"], "relation": ["r"], "tail": ["b"], "since": [1]},
             QueryError,
@@ -163,7 +163,7 @@ def test_only_reading_queries_run(neo4j_database: Neo4jSettings, store: Neo4jSto
             tables_of(Neo4jGraph(facts=text), store)
     with pytest.raises(QueryError, match=r"^query facts: the query cannot be run: "):
         tables_of(Neo4jGraph(facts="MATCH (n) RETURN nothing AS head"), store)
-    with pytest.raises(QueryError, match=r"^query facts: its column 'head' holds nodes"):
+    with pytest.raises(QueryError, match=r"^query facts: its column 'head' has nodes"):
         tables_of(Neo4jGraph(facts="MATCH (n) RETURN n AS head, 'r' AS relation, n.id AS tail"), store)
     assert store.read("MATCH (n) RETURN count(n) AS n").rows.to_pylist() == [{"n": 1}]
 
