@@ -118,7 +118,7 @@ def test_it_judges_a_set_beside_the_partial_readers(place: Path, tiny_encoder: s
     assert NAME in audit.html.read_text("utf-8")
     assert not list(Path("report").glob("readers/*"))
     Path("judging.toml").write_text('beside = ["decomposer"]', "utf-8")
-    with pytest.raises(kgqa.KgqaError, match="answers nothing"):
+    with pytest.raises(kgqa.KgqaError, match="does not answer questions"):
         kgqa.audit(dataset, out="other", readers="minimal", reader_settings="judging.toml")
 
 

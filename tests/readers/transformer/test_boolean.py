@@ -74,5 +74,5 @@ def test_questions_without_the_input_are_counted_or_refused(tiny_encoder: str, t
         said(reader, plain)
     with pytest.raises(EmptyResult, match="the set does not decompose the question: 2"):
         fitted("boolean", tiny_encoder, tmp_path / "none", plain, settings=settings)
-    with pytest.raises(SettingsError, match="input = 'all'"):
+    with pytest.raises(SettingsError, match="'input' cannot be \"all\""):
         specification("boolean", settings={"input": "all"}, training={})

@@ -275,8 +275,8 @@ def test_without_peft_it_is_a_sentence(place: Place, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("settings", "fault"), [
-    ("lora_alpha = 8", "scales matrices that need a lora_rank"), ("lora_rank = -1", "lora_rank = -1: "),
-    ("lora_rank = 2000", "lora_rank = 2000: "), ("lora_rank = 4\nlora_alpha = 0", "lora_alpha = 0: "),
+    ("lora_alpha = 8", "scales matrices that need a lora_rank"), ("lora_rank = -1", "lora_rank' cannot be -1: "),
+    ("lora_rank = 2000", "lora_rank' cannot be 2000: "), ("lora_rank = 4\nlora_alpha = 0", "lora_alpha' cannot be 0: "),
 ])  # fmt: skip
 def test_a_value_that_cannot_be_is_a_sentence(settings: str, fault: str, place: Place) -> None:
     with pytest.raises(SettingsError, match=fault) as raised:
