@@ -11,10 +11,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from kgqa.chat.pace import pace_of, seconds_until
+from kgqa.chat.pace import pace_of
 from kgqa.chat.recording import Answer
 from kgqa.errors import EndpointError, SettingsError
 from kgqa.settings.llm import LlmSettings
+from kgqa.sources.retry_after import seconds_until
 
 if TYPE_CHECKING:
     from openai import APIStatusError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from email.utils import parsedate_to_datetime
 from threading import Event, Lock
 
 MINUTE = 60.0
@@ -43,16 +42,3 @@ _paces: defaultdict[str, Pace] = defaultdict(Pace)
 def pace_of(address: str) -> Pace:
     """The pace of an address. A limit counts for the process and not for a reader: an audit has many, one after the other."""
     return _paces[address]
-
-
-def seconds_until(retry_after: str) -> float | None:
-    """Seconds of a Retry-After header, which is a number or a date; None if it is neither."""
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except ValueError:
-            return None
-        return max(0.0, seconds)
-    return seconds if 0 <= seconds < float("inf") else None

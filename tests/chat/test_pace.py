@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from kgqa.chat.ask import ask_all
-from kgqa.chat.pace import pace_of, seconds_until
+from kgqa.chat.pace import pace_of
 from kgqa.errors import EndpointError
 from kgqa.settings.llm import LlmSettings
+from kgqa.sources.retry_after import seconds_until
 from tests.chat.test_ask import Verdict, said, well
 from tests.chat_server import ChatServer, Reply, chat_server
 

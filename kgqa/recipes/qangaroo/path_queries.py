@@ -275,14 +275,14 @@ class PathFinder:
             offsets=row_bounds(implications["role"].to_numpy(), self._facts.role_count), targets=implications["class"].to_numpy()
         )
         # A role may imply hundreds of others, and only few of them are asked for.
-        found = []
+        object_parts = []
         for part in edges.iter_slices(EDGES):
             source, target, role = (part[name].to_numpy() for name in ("source", "target", "role"))
             rows = implied_by.take(role)
             edge = rows.sources()
             at = find(wanted, paired(source[edge], rows.targets))
-            found.append(paired(at[at >= 0], target[edge][at >= 0]))
-        objects = distinct(np.concatenate([np.zeros(0, np.int64), *found]))
+            object_parts.append(paired(at[at >= 0], target[edge][at >= 0]))
+        objects = distinct(np.concatenate([np.zeros(0, np.int64), *object_parts]))
         of_pair = Rows(offsets=row_bounds(objects >> 32, len(wanted)), targets=(objects & 0xFFFFFFFF).astype(np.int32))
         rows = of_pair.take(find(wanted, pairs))
         return Adjacency(offsets=rows.offsets, targets=rows.targets)

@@ -14,7 +14,6 @@ import urllib.request
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from kgqa.errors import EndpointError
+from kgqa.sources.retry_after import seconds_until
 from kgqa.version import __version__
 
 BUSY = {408: "took too long", 429: "asks for fewer requests", 500: "failed", 502: "is down", 503: "is overloaded", 504: "took too long"}
@@ -208,7 +208,7 @@ class Endpoint:
             body = b""
         if error.code in BUSY:
             reason = "ran out of time" if OUT_OF_TIME.search(body) else BUSY[error.code]
-            return AgainError(f"{reason} (status {error.code})", _seconds(error.headers.get("Retry-After")))
+            return AgainError(f"{reason} (status {error.code})", seconds_until(error.headers.get("Retry-After", "")))
         if error.code in {401, 403}:
             return EndpointError(
                 f"{self.address} refuses requests of {self.agent!r} (status {error.code}); set contact to an address at which its "
@@ -234,18 +234,6 @@ class SameHost(urllib.request.HTTPRedirectHandler):
                 "endpoint."
             )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """Seconds of a Retry-After header, which is a number or a date."""
-    if retry_after is None:
-        return None
-    if retry_after.strip().isdigit():
-        return float(retry_after)
-    try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except ValueError:
-        return None
 
 
 def _first_line(body: bytes) -> str:
