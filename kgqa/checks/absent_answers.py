@@ -6,10 +6,14 @@ import numpy as np
 
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
+from kgqa.checks.measures.mentions import names_answer
 
 
 class AbsentAnswers(ShareCheck):
-    """Whether no paragraph, its title included, has the answer or an alias as a run of words; yes, no and computed numbers are left out."""
+    """Whether no paragraph, its title included, has the answer or an alias as a run of words, or marks another form of it.
+
+    Yes, no and computed numbers are left out.
+    """
 
     name = "absent-answers"
     family = "fault"
@@ -20,7 +24,10 @@ class AbsentAnswers(ShareCheck):
 
     def outcomes(self, batch: Batch) -> Floats:
         """1 where it is absent."""
-        return np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
+        outcomes = np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
+        for number in np.flatnonzero(outcomes == 1):
+            outcomes[number] = not names_answer(batch.instances[number], supporting=False)
+        return outcomes
 
     def describe(self, batch: Batch, number: int) -> str:
         """The answer, the number of paragraphs and the question."""

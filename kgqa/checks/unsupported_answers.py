@@ -6,6 +6,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
+from kgqa.checks.measures.mentions import names_answer
 
 
 class UnsupportedAnswers(ShareCheck):
@@ -24,7 +25,10 @@ class UnsupportedAnswers(ShareCheck):
         rows = np.repeat(np.arange(len(batch.instances)), batch.paragraph_counts)
         np.add.at(counts, rows, batch.holds & batch.supporting)
         applies = batch.searchable & batch.marked & batch.textual & (batch.absent == 0)
-        return np.where(applies, counts == 0, np.nan).astype(np.float64)
+        outcomes = np.where(applies, counts == 0, np.nan).astype(np.float64)
+        for number in np.flatnonzero(outcomes == 1):
+            outcomes[number] = not names_answer(batch.instances[number], supporting=True)
+        return outcomes
 
     def describe(self, batch: Batch, number: int) -> str:
         """The answer and the question whose supporting paragraphs lack it."""

@@ -20,7 +20,7 @@ from kgqa.commands.audit import audit
 from kgqa.formats import native
 from kgqa.formats.faults import FAULTS, Fault, note_faults
 from kgqa.records import Instance, Paragraph
-from tests.checks.sets import Splits, clean_set, findings
+from tests.checks.sets import Splits, clean_set, findings, with_paragraphs
 from tests.commands.test_audit import EVIL, tags
 
 KINDS = list(FAULTS)
@@ -50,6 +50,44 @@ def clean() -> Splits:
 def test_an_answer_without_a_character_has_a_name_in_the_list_of_answers(clean: Splits) -> None:
     instances = [replace(each, answers=(" ",)) for each in clean["dev"]]
     assert [part.name for part in findings({"dev": instances})["answer-frequency"].parts] == ["(empty)"]
+
+
+def plural(instance: Instance) -> Instance:
+    """With an "s" after the answer wherever a paragraph marks it."""
+
+    def changed(paragraph: Paragraph) -> Paragraph:
+        text, mentions = paragraph.text, []
+        for each in paragraph.mentions or ():  # one mention of the answer at most, so the others are moved at most once
+            if each.entity == instance.answer_id:
+                text = text[: each.end] + "s" + text[each.end :]
+        for each in paragraph.mentions or ():
+            name = paragraph.text[each.start : each.end] + "s" * (each.entity == instance.answer_id)
+            mentions.append(replace(each, start=text.index(name), end=text.index(name) + len(name)))
+        return replace(paragraph, text=text, mentions=tuple(mentions))
+
+    return with_paragraphs(instance, changed)
+
+
+def test_a_marked_mention_of_the_answer_in_another_form_states_it(clean: Splits) -> None:
+    inflected = [plural(each) for each in clean["dev"]]
+    assert findings({"dev": inflected})["absent-answers"].count == 0
+    without_marks = [with_paragraphs(each, lambda p: replace(p, mentions=None)) for each in inflected]
+    assert findings({"dev": without_marks})["absent-answers"].count == len(without_marks)
+    # A mark of the answer's entity does not count if the text there is another name.
+    renamed = [replace(each, answers=("Xnowhere",)) for each in inflected]
+    assert findings({"dev": renamed})["absent-answers"].count == len(renamed)
+
+
+def test_the_support_states_an_answer_that_it_marks_in_another_form(clean: Splits) -> None:
+    def with_distractor(instance: Instance) -> Instance:
+        """A further paragraph without the supporting mark has the answer as it is."""
+        further = Paragraph(id="further", title=None, text=f"So {instance.answers[0]} it was", supporting=False)
+        return replace(plural(instance), paragraphs=(*plural(instance).paragraphs, further))
+
+    instances = [with_distractor(each) for each in clean["dev"]]
+    assert findings({"dev": instances})["unsupported-answers"].count == 0
+    unmarked = [with_paragraphs(each, lambda p: replace(p, mentions=None)) for each in instances]
+    assert findings({"dev": unmarked})["unsupported-answers"].count == len(unmarked)
 
 
 def test_kinds_belong_to_checks_that_there_are() -> None:

@@ -36,6 +36,17 @@ def mention_faults(instance: Instance) -> Iterator[tuple[str, str]]:
         yield from _name_faults(instance, votes)
 
 
+def names_answer(instance: Instance, *, supporting: bool) -> bool:
+    """Whether a mention of the answer's entity has another form of an answer ("operas" of "opera"); ``supporting``: only in the support."""
+    return any(
+        mention.entity == instance.answer_id
+        and any(_is_variant(paragraph.text[mention.start : mention.end], answer) for answer in instance.answers)
+        for paragraph in instance.paragraphs
+        if paragraph.supporting or not supporting
+        for mention in paragraph.mentions or ()
+    )
+
+
 def _count(paragraph: Paragraph, votes: Votes) -> Iterator[Mention]:
     """The mentions whose edges are wrong; of the others the texts are counted. This runs for every mention of a set, so it is one loop."""
     text, length, kinds = paragraph.text, len(paragraph.text), KINDS

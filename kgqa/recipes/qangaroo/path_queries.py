@@ -149,13 +149,15 @@ class PathFinder:
         ).filter(pl.col("first_class") // 2 != pl.col("second_class") // 2)
 
     def _keep_best(self, chains: FilteredChains) -> None:
-        """Keep one chain for each subject and answer, then one for each subject and path.
+        """Keep one chain for each subject and answer, then one for each name of a subject and path: namesakes have the same question.
 
         The best one is the most probably useful one, then the one with the highest confidence.
         """
+        names = pl.Series(self._tables["entities"]["label"]).gather(chains["subject"])
+        chains.frame = chains.frame.with_columns(subject_name=names.rank("dense"))
         for query, ties in (
             (("subject", "answer"), ("first", "second", "bridge")),
-            (("subject", "first_class", "second_class"), ("answer", "first", "second", "bridge")),
+            (("subject_name", "first_class", "second_class"), ("subject", "answer", "first", "second", "bridge")),
         ):
             is_descending = [name in BETTER for name in (*query, *BETTER, *ties)]
             chains.frame = chains.frame.sort([*query, *BETTER, *ties], descending=is_descending)
@@ -351,7 +353,7 @@ NAMED = "the answer's name shares a rare word with that of the bridge or the sub
 BRIDGE_NAMED = "the subject's name shares a rare word with that of the bridge, so the first hop is not needed"
 STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
 SELDOM_USEFUL = "queries like it are seldom useful: their hops are common knowledge, or other answers are as right"
-ONCE = "a more useful path has the same subject and answer, or is the same query"
+ONCE = "a more useful path has the same subject and answer, or is the same query about a subject of this name"
 SAME_DOCUMENTS = "too many queries use the same two documents"
 SAME_RELATION = "too many queries end with the same relation"
 OFTEN = "too many queries about the path have this answer"
