@@ -210,11 +210,19 @@ class InstanceMaker:
 def relation_text(label: str) -> str:
     """A relation's label as the official queries write it: lower case, underscores between words; a dot between the relations of a path.
 
-    >>> relation_text("Place of birth"), relation_text("cast member → place of birth")
-    ('place_of_birth', 'cast_member.place_of_birth')
+    Freebase joins two relations of an unnamed node in one label. If they differ only in spaces or a plural, one of them is enough.
+
+    >>> relation_text("Place of birth"), relation_text("cast member → place of birth"), relation_text("adjoin s / adjoins")
+    ('place_of_birth', 'cast_member.place_of_birth', 'adjoins')
     """
-    relations = label.lower().split(ARROW)
-    return ".".join("_".join("".join(c if c.isalnum() else " " for c in relation).split()) for relation in relations)
+    return ".".join(map(_words_of_relation, label.lower().split(ARROW)))
+
+
+def _words_of_relation(label: str) -> str:
+    parts = ["".join(c if c.isalnum() else " " for c in part).split() for part in label.split(" / ")]
+    stems = ["".join(part).removesuffix("of").removesuffix("s") for part in parts]  # an inverse relation ends with "of"
+    kept = [part for part, stem, following in zip(parts, stems, [*stems[1:], None], strict=True) if stem != following]
+    return "_".join(word for part in kept for word in part)
 
 
 def question_texts(settings: DomainSettings, labels: pa.ChunkedArray, relation: pa.Array, subject: pa.Array) -> pa.Array:

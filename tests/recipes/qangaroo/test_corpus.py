@@ -114,6 +114,10 @@ def test_ids_show_the_hash(numbers: list[int]) -> None:
         ("part of (series) / set", "part_of_series_set"),
         ("é-x", "é_x"),
         ("cast member → place of birth", "cast_member.place_of_birth"),
+        ("adjoin s / adjoins", "adjoins"),
+        ("film / film of → teams / team", "film_of.team"),
+        ("headquarters / citytown", "headquarters_citytown"),
+        ("film / ", "film"),
     ],
 )
 def test_relations_are_written_as_in_the_official_queries(label: str, text: str) -> None:
