@@ -25,7 +25,7 @@ class AbsentAnswers(ShareCheck):
     def outcomes(self, batch: Batch) -> Floats:
         """1 where it is absent."""
         outcomes = np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
-        for number in np.flatnonzero(outcomes == 1):
+        for number in np.flatnonzero(outcomes == 1).tolist():
             outcomes[number] = not names_answer(batch.instances[number], supporting=False)
         return outcomes
 

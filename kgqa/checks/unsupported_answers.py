@@ -26,7 +26,7 @@ class UnsupportedAnswers(ShareCheck):
         np.add.at(counts, rows, batch.holds & batch.supporting)
         applies = batch.searchable & batch.marked & batch.textual & (batch.absent == 0)
         outcomes = np.where(applies, counts == 0, np.nan).astype(np.float64)
-        for number in np.flatnonzero(outcomes == 1):
+        for number in np.flatnonzero(outcomes == 1).tolist():
             outcomes[number] = not names_answer(batch.instances[number], supporting=True)
         return outcomes
 
