@@ -112,9 +112,11 @@ def main() -> None:
             from kgqa.cli.app import run
 
             _end(run())
-        except (KeyboardInterrupt, SystemError) as error:
-            # Interrupted compiled code raises a SystemError; its cause is the KeyboardInterrupt.
-            if not _is_interruption(error):
+        except KgqaError:
+            raise
+        except (KeyboardInterrupt, Exception) as error:
+            # Interrupted compiled code raises a SystemError, whose cause is the KeyboardInterrupt; a compiler raises an error of its own.
+            if not _is_interruption(error) and STOP.number is None:
                 raise
             _ignore_signals()  # a second signal would interrupt the clean-up
             raise InterruptedRun("stopped; run the same command again.") from None

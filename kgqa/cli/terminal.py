@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from kgqa.cli import print_nowhere
-from kgqa.cli.printable import printable
+from kgqa.cli.printable import as_line
 
 if TYPE_CHECKING:
     from kgqa.cli.progress import ConsoleProgress
@@ -21,8 +21,8 @@ class Terminal(Console):
         super().__init__(highlight=highlight, markup=markup, emoji=False)
 
     def say(self, text: str, *, style: str | None = None) -> None:
-        """Print one line, however narrow the terminal, with control characters made visible."""
-        self.print(printable(text), style=style, soft_wrap=True, markup=False)
+        """Print one line, however narrow the terminal, with control characters and line ends made visible."""
+        self.print(as_line(text), style=style, soft_wrap=True, markup=False)
 
     def progress(self) -> ConsoleProgress:
         """Draws what a command does while it runs."""

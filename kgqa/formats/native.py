@@ -216,8 +216,6 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         manifest = None
     fault = "" if isinstance(manifest, dict) else "is damaged"
-    if not fault and not isinstance(manifest.get("dataset", ""), str):
-        fault = "is damaged, since its 'dataset' is not a name"
     if not fault and not _are_hashes(manifest.get("files", {})):
         fault = "is damaged, since its 'files' are not names of files with their hashes"
     if fault:

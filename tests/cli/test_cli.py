@@ -211,6 +211,33 @@ def run():
 kgqa.cli.app.run = run
 main()
 """
+COMPILER = """
+import os
+import signal
+import time
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        raise RuntimeError("Failed in nopython mode pipeline (step: nopython frontend)") from None
+
+kgqa.cli.app.run = run
+main()
+"""
+BUG = """
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    raise RuntimeError("a fault of the program")
+
+kgqa.cli.app.run = run
+main()
+"""
 OTHERWISE = """
 import sys
 import kgqa.cli.app
@@ -234,6 +261,8 @@ main()
     [
         (EARLY, 130, "kgqa: stopped; run the same command again.\n"),
         (COMPILED, 130, "kgqa: stopped; run the same command again.\n"),
+        (COMPILER, 143, "kgqa: stopped; run the same command again.\n"),
+        (BUG, 1, "a fault of the program"),
         (OTHERWISE, 0, "what else goes wrong there"),
     ],
 )

@@ -15,6 +15,7 @@ from kgqa.collection.corpus import draw_terms, read_corpus
 from kgqa.collection.passages import draw_passages
 from kgqa.errors import BrokenInput, WorkspaceError
 from kgqa.formats import native
+from kgqa.formats.dataset_on_graph import dataset_name
 from kgqa.formats.question_set import open_dataset
 from tests.conftest import Cli
 from tests.contents import files
@@ -106,13 +107,18 @@ def test_a_damaged_manifest_of_a_dataset_is_refused(manifest: str, wikidata_copy
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("key", ["files", "dataset"])
 @pytest.mark.parametrize("value", [3, None, ["train.parquet"], {"train.parquet": 3}, {"train.parquet": {"sha256": "0"}}])
-def test_a_manifest_with_a_wrong_value_is_refused(key: str, value: object, wikidata_copy: Path, cli: Cli) -> None:
+def test_a_manifest_with_odd_files_is_refused(value: object, wikidata_copy: Path, cli: Cli) -> None:
     folder = wikidata_copy / "datasets" / "wikihop"
-    (folder / "manifest.json").write_text(json.dumps({key: value}), "utf-8")
-    cli("show", folder).sentence(f"{folder / 'manifest.json'}: this manifest is damaged, since its '{key}' ")
-    cli("load", "--workspace", wikidata_copy, "--dataset", folder).sentence(f"since its '{key}' ")
+    (folder / "manifest.json").write_text(json.dumps({"files": value}), "utf-8")
+    for command in (["show", folder], ["load", "--workspace", wikidata_copy, "--dataset", folder]):
+        cli(*command).sentence(f"{folder / 'manifest.json'}: this manifest is damaged, since its 'files' ")
+
+
+def test_a_manifest_that_names_no_dataset(wikidata_copy: Path) -> None:
+    folder = wikidata_copy / "datasets" / "wikihop"
+    (folder / "manifest.json").write_text(json.dumps({"dataset": ["x"]}), "utf-8")
+    assert dataset_name(folder) == "wikihop"
 
 
 def test_an_empty_manifest_is_not_that_of_a_dataset_to_show(wikidata_copy: Path, cli: Cli) -> None:

@@ -121,7 +121,7 @@ class TestAFolder:
             kgqa.publish(dataset, to=tmp_path / name)
         assert contents.files(tmp_path / "one") == contents.files(tmp_path / "two")
         (tmp_path / "two" / "mine.txt").write_text("x")
-        with pytest.raises(StorageError, match="already there"):
+        with pytest.raises(StorageError, match="already there; choose another --to"):
             kgqa.publish(dataset, to=tmp_path / "two")
 
     def test_a_published_dataset_is_published_again(self, dataset: Path, tmp_path: Path) -> None:
