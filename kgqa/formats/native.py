@@ -215,12 +215,13 @@ def manifest_of(folder: Path) -> dict[str, Any]:
             manifest = json.loads(read_small(path)) if os.path.lexists(path) else {}
     except (ValueError, RecursionError):
         manifest = None
-    fault = "" if isinstance(manifest, dict) else "is damaged"
-    if not fault and not _are_hashes(manifest.get("files", {})):
+    if not isinstance(manifest, dict):
+        fault = "is damaged"
+    elif not _are_hashes(manifest.get("files", {})):
         fault = "is damaged, since its 'files' are not names of files with their hashes"
-    if fault:
-        raise BrokenInput(f"{path}: this manifest {fault}; get or make the dataset again, or remove the file to read the data unchecked.")
-    return manifest
+    else:
+        return manifest
+    raise BrokenInput(f"{path}: this manifest {fault}; get or make the dataset again, or remove the file to read the data unchecked.")
 
 
 def _are_hashes(files: object) -> bool:

@@ -39,5 +39,7 @@ def test_a_cluster_of_a_file_is_named_by_the_file(command: str, tmp_path: Path, 
     cli(*arguments).sentence(f"{path}: cluster = \"auto\": RAY_ADDRESS is 'nonsense', which is no address of a cluster; set it to")
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
     monkeypatch.setenv("KGQA_CLUSTER_SECONDS", "0.1")
-    cli(*arguments).sentence(f'{path}: cluster = "auto", RAY_ADDRESS 127.0.0.1:9: no Ray cluster answered at 127.0.0.1:9 within 0.1 seconds')
+    cli(*arguments).sentence(
+        f'{path}: cluster = "auto", RAY_ADDRESS 127.0.0.1:9: no Ray cluster answered at 127.0.0.1:9 within 0.1 seconds'
+    )
     assert not (tmp_path / "w").exists()
