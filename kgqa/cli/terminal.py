@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -18,7 +19,9 @@ class Terminal(Console):
 
     def __init__(self, *, highlight: bool = False, markup: bool = False) -> None:
         """Text is printed literally, unless ``markup`` is set."""
-        super().__init__(highlight=highlight, markup=markup, emoji=False)
+        # Rich would print nothing at all into a terminal of no columns, as some programs that start others name it.
+        width = 80 if set(os.environ.get("COLUMNS", "")) == {"0"} else None
+        super().__init__(highlight=highlight, markup=markup, emoji=False, width=width)
 
     def say(self, text: str, *, style: str | None = None) -> None:
         """Print one line, however narrow the terminal, with control characters and line ends made visible."""

@@ -86,3 +86,9 @@ def test_a_name_in_a_stage_or_a_note_stays_on_its_line(is_terminal: bool) -> Non
 def test_a_line_of_a_terminal_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     Terminal().say("  two  spaces\nand\ta\x1bname")
     assert capsys.readouterr().out == "  two  spaces␊and␉a␛name\n"
+
+
+def test_a_terminal_of_no_columns_shows_everything(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    Terminal().print("some words")
+    assert capsys.readouterr().out == "some words\n"
