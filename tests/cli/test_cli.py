@@ -274,6 +274,33 @@ def test_what_is_said_of_an_early_stop_and_of_other_faults_in_c_code(script: str
     assert said in process.stderr
 
 
+UNKEPT = """
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    from kgqa.arrays.cache import log, private_folder
+    private_folder()
+    log.warning("a second note")
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+def test_compiled_code_that_cannot_be_kept_is_said_once() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", UNKEPT], cwd=ROOT, env={**environment(), "NUMBA_CACHE_DIR": "/dev/null"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert process.returncode == 0
+    assert process.stderr == (
+        "kgqa: the code is compiled anew in each process, as it cannot be kept (/dev/null/kgqa-kernels: Not a directory); "
+        "set NUMBA_CACHE_DIR to another folder.\n"
+    )
+
+
 def test_the_readme_mentions_every_command() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert [name for name in COMMANDS if f"kgqa {name}" not in readme] == []
