@@ -297,7 +297,7 @@ def test_a_fault_in_the_settings(name: str, wikidata_copy: Path, tmp_path: Path,
 TOML = {
     "broken": (b"[qangaroo\n", "this is not TOML"),
     "no UTF-8": (b"title = '\xff'", "this is not UTF-8"),
-    "a huge number": (b"x = " + b"9" * 5000, "this is not TOML"),
+    "a huge number": (b"x = " + b"9" * 5000, "a number in it has thousands of digits"),
     "deeply nested": (b"x = " + b"[" * 20_000 + b"]" * 20_000, "nested too deeply"),
     "extends a number": (b"extends = 3", "'extends' must be the name of a built-in domain"),
     "extends nothing": (b"extends = 'wikidat.toml'", "extends 'wikidat.toml', which is neither a built-in domain"),

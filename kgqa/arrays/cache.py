@@ -50,11 +50,12 @@ def private_folder() -> Path | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.lstat()
     except (OSError, RuntimeError) as error:  # RuntimeError: no home folder
-        log.warning("kernels are compiled anew in each process, as they cannot be kept (%s); set NUMBA_CACHE_DIR", error)
+        reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else error
+        log.warning("the code is compiled anew in each process, as it cannot be kept (%s); set NUMBA_CACHE_DIR to another folder", reason)
         return None
     if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return folder
-    log.warning("kernels are compiled anew in each process, as %s is not a folder that only you can write; remove it", folder)
+    log.warning("the code is compiled anew in each process, as %s is not a folder that only you can write; remove it", folder)
     return None
 
 

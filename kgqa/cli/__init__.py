@@ -6,6 +6,7 @@ import atexit
 import errno
 import gc
 import io
+import logging
 import os
 import signal
 import sys
@@ -85,9 +86,24 @@ def _is_interruption(error: BaseException | None) -> bool:
     return isinstance(error, KeyboardInterrupt)
 
 
+class _Notes(logging.Handler):
+    """Prints the first note of a process about compiled code that cannot be kept: each run is then much slower."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one line, and no further one."""
+        from kgqa.cli.printable import as_line
+
+        self.setLevel(logging.CRITICAL + 1)
+        print(f"kgqa: {as_line(record.getMessage())}.", file=sys.stderr)
+
+
+_NOTES = _Notes()
+
+
 def _set_up_process() -> None:
     """Handlers of signals, and the streams that are printed to."""
     STOP.number = None
+    logging.getLogger("kgqa.arrays.cache").addHandler(_NOTES)  # which keeps it once, however often this is called
     # SIGTERM from a scheduler and SIGHUP from a closed terminal must clean up like Ctrl-C.
     for number in NUMBERS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
@@ -112,9 +128,11 @@ def main() -> None:
             from kgqa.cli.app import run
 
             _end(run())
-        except (KeyboardInterrupt, SystemError) as error:
-            # Interrupted compiled code raises a SystemError; its cause is the KeyboardInterrupt.
-            if not _is_interruption(error):
+        except KgqaError:
+            raise
+        except (KeyboardInterrupt, Exception) as error:
+            # Interrupted compiled code raises a SystemError, whose cause is the KeyboardInterrupt; a compiler raises an error of its own.
+            if not _is_interruption(error) and STOP.number is None:
                 raise
             _ignore_signals()  # a second signal would interrupt the clean-up
             raise InterruptedRun("stopped; run the same command again.") from None

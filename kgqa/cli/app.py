@@ -94,7 +94,7 @@ def run() -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             typer.echo(where.get_help() if where else error, err=True)
             return 2
-        text = _NO_NUMBER.sub(_plain, " ".join(error.format_message().split())).rstrip(".")  # type: ignore[attr-defined]
+        text = _OUTSIDE.sub(_bound, _NO_NUMBER.sub(_plain, " ".join(error.format_message().split()))).rstrip(".")  # type: ignore[attr-defined]
         command = where.command_path if where else " ".join(["kgqa", *[word for word in sys.argv[1:2] if word in COMMANDS]])
         raise SettingsError(f"{text}; see {command} --help.") from None
     return 0
@@ -102,6 +102,14 @@ def run() -> int:
 
 _NO_NUMBER = re.compile(r"(?:Input should be a valid|Unable to parse input string as an?) (integer|number)\b.*")
 """What typer takes over from pydantic about a text that is no number."""
+
+_OUTSIDE = re.compile(r"Input should be (greater|less) than (or equal to )?(\S+)")
+"""What it says of a number outside of a range."""
+
+
+def _bound(match: re.Match[str]) -> str:
+    words = {"greater": ("more than", "at least"), "less": ("less than", "at most")}[match[1]]
+    return f"it must be {words[bool(match[2])]} {match[3]}"
 
 
 def _plain(match: re.Match[str]) -> str:

@@ -75,7 +75,8 @@ def _print(console: Terminal, result: Evaluation, *, probe_is_capped: bool) -> N
 
     from kgqa.metrics.drop import TYPES
 
-    console.say(f"\n{_count(result.questions)} of {result.split}, metric {result.metric} (from {result.chosen_by})")
+    console.print()
+    console.say(f"{_count(result.questions)} of {result.split}, metric {result.metric} (from {result.chosen_by})")
     table = Table("score", "official", "95% interval")
     for name in (name for name in result.scores.official if name != TYPES):
         ci = result.intervals.get(name)

@@ -11,6 +11,11 @@ def printable(text: str) -> str:
     return text.translate(_VISIBLE)
 
 
+def as_line(text: str) -> str:
+    """:func:`printable` with a sign for each line feed and tab too: a whole line, with its spaces."""
+    return printable(text).translate({0x09: 0x2409, 0x0A: 0x240A})
+
+
 def on_one_line(text: str) -> str:
     """:func:`printable` with every run of spaces, tabs and line ends as one space: an id or a name within a line."""
     return printable(" ".join(text.split()))

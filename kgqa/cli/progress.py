@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeRemainingColumn
 
+from kgqa.cli.printable import on_one_line
 from kgqa.progress import PartsSeen
 
 
@@ -19,8 +20,9 @@ class ConsoleProgress:
         """Bars appear on a terminal only; lines of finished stages everywhere."""
         self._console = console
         self._bars = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[amount]}"), TimeRemainingColumn(),
-            TextColumn("{task.fields[parts]}"), console=console, transient=True, disable=not console.is_terminal,
+            SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[amount]}", markup=False),
+            TimeRemainingColumn(), TextColumn("{task.fields[parts]}", markup=False),
+            console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
         self._task: TaskID | None = None
         self._stage, self._unit = "", ""
@@ -43,8 +45,9 @@ class ConsoleProgress:
     def start(self, stage: str, total: int | None = None, unit: str = "") -> None:
         """Begin a stage with an empty bar; without ``total`` the bar only counts."""
         self._drop()
-        self._stage, self._total, self._unit, self._done, self._begin = stage, total, unit, 0, time.perf_counter()
-        self._task = self._bars.add_task(stage, total=total, amount=self._amount(), parts="")
+        self._stage = on_one_line(stage)
+        self._total, self._unit, self._done, self._begin = total, unit, 0, time.perf_counter()
+        self._task = self._bars.add_task(self._stage, total=total, amount=self._amount(), parts="")
 
     def advance(self, amount: int) -> None:
         """Move the bar by ``amount`` units."""
@@ -62,7 +65,8 @@ class ConsoleProgress:
     def finish(self, note: str = "") -> None:
         """Replace the bar by a line with the stage's note and seconds."""
         self._drop()
-        self._console.print(f"{self._stage}: {note or 'done'} ({time.perf_counter() - self._begin:.1f} s)", soft_wrap=True)
+        seconds = time.perf_counter() - self._begin
+        self._console.print(f"{self._stage}: {on_one_line(note) or 'done'} ({seconds:.1f} s)", soft_wrap=True, markup=False)
 
     def _amount(self) -> str:
         if self._unit == "bytes":

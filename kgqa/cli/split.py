@@ -40,7 +40,8 @@ def split(
             progress=progress,
         )  # fmt: skip
     total = count_list(result.counts)
-    console.say(f"Groups of connected questions: {result.components:,}; the largest has {result.largest:,} questions.")
+    size = f"{result.largest:,} question{'' if result.largest == 1 else 's'}"
+    console.say(f"Groups of connected questions: {result.components:,}; the largest has {size}.")
     if cut:
         console.say(f"Dropped to keep the shares: {result.dropped:,}.")
     console.say(f"{result.dataset}: {total}", style="bold")

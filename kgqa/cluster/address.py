@@ -12,6 +12,7 @@ import sys
 
 from kgqa.errors import ClusterError, SettingsError
 from kgqa.settings.cluster import AUTO, FORMS, VARIABLE, is_address, shown
+from kgqa.settings.environment import number
 
 SECONDS = "KGQA_CLUSTER_SECONDS"
 """Environment variable: seconds to wait for the cluster's answer."""
@@ -44,7 +45,7 @@ def probe(address: str, where: str = "") -> str:
         )
     if named:
         where = f"{where}, {VARIABLE} {named}"
-    seconds = _seconds()
+    seconds = number(SECONDS, WAIT, least=0.1, most=MOST_SECONDS, what="a number of seconds")
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
     try:
         done = subprocess.run(  # noqa: S603 - our own program; the address is an argument, not code
@@ -53,7 +54,7 @@ def probe(address: str, where: str = "") -> str:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ClusterError(
-            f"{where}: no Ray cluster answered at {address} within {seconds:g} seconds; start one with: ray start --head, or set "
+            f"{where}: no Ray cluster answered at {named or address} within {seconds:g} seconds; start one with: ray start --head, or set "
             f"{SECONDS} to wait longer."
         ) from None
     if done.returncode:
@@ -74,14 +75,3 @@ def answers(address: str) -> bool:
             return True
     except OSError:
         return False
-
-
-def _seconds() -> float:
-    text = os.environ.get(SECONDS, "")
-    try:
-        seconds = float(text) if text else WAIT
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < MOST_SECONDS:
-        raise SettingsError(f"{SECONDS} is {text!r}; set it to a number of seconds above 0 and below {MOST_SECONDS:,}, or unset it.")
-    return seconds

@@ -44,7 +44,8 @@ from kgqa.cluster.address import answers
 from kgqa.cluster.versions import MISSING, difference, has_gpu, network_versions, versions
 from kgqa.errors import ClusterError, SettingsError, storage_errors
 from kgqa.progress import PartsSeen
-from kgqa.settings.cluster import SHARE, gpu_share
+from kgqa.settings.cluster import SHARE
+from kgqa.settings.environment import number
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -140,7 +141,7 @@ class RayEngine:
         GPU alone, or the share of it that ``KGQA_CLUSTER_GPU`` says. Raises SettingsError if there is no GPU, and ClusterError if a node
         cannot run networks.
         """
-        share = gpu_share(os.environ.get(SHARE, ""))
+        share = number(SHARE, 1.0, least=0.01, most=1, what="a share of a GPU")
         has_gpus = any(_gpus(node) for node in _nodes())
         if device == "cuda" and not has_gpus:
             raise SettingsError(f"--device cuda: the cluster at {self._address} has no GPU; leave it out, or start a node that has one.")

@@ -351,7 +351,10 @@ def _check_readers(settings: MusiqueSettings, connection: Connection, file: str)
     disconnection = settings.disconnection
     idle = sorted(name for name in disconnection.model_fields_set - {"use"} if disconnection.use not in SAYS_TO.get(name, FILTERS[:2]))
     if idle:
-        raise SettingsError(f"musique.disconnection.{idle[0]} has no effect with the filter {disconnection.use}; leave out one of the two.")
+        where = f"{file}: " if file else ""
+        raise SettingsError(
+            f"{where}musique.disconnection.{idle[0]} has no effect with the filter {disconnection.use}; leave out one of the two."
+        )
     if disconnection.use == "none":
         return False
     readers = readers_of(disconnection, file).values()

@@ -111,7 +111,7 @@ def _describe(folder: Path, source: QuestionSet, counts: dict[str, int]) -> None
     purpose = find_format(source.format).PURPOSE
     about = f"Converted by kgqa {__version__} from {source.format}: {purpose}."
     manifest = {"recipe": "convert", "from": source.origin, "inputs": source.hashes(), "counts": counts}
-    manifest |= {"faults": source.faults.record(), "versions": versions(), **({"url": source.url} if source.url else {})}
+    manifest |= {"faults": source.faults.record(), "versions": versions(), **source.url_record}
     manifest |= write_card(folder, lambda digest: derived_card(folder, source, about, counts, digest))
     write_manifest(manifest, folder)
 

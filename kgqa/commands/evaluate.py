@@ -95,7 +95,7 @@ def evaluate(
                 "format": source.format,
                 "split": split_match.split,
                 **_hashed(file),
-                **({"url": source.url} if source.url else {}),
+                **source.url_record,
             },
             **{
                 name: optional_path and _hashed(Path(optional_path))

@@ -80,6 +80,8 @@ def prepared_import(
     Raises SettingsError.
     """
     file_format = find_format(format)
+    if licence == "":
+        raise SettingsError(f"the licence of the files in the format {format} is empty; give one, or leave it out for the publisher's.")
     require_extra()
     parser = parser_of(format, dict(options))
     watch = Watch(value for name in options if isinstance(value := getattr(parser, name), Path))

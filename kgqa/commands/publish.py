@@ -98,9 +98,9 @@ def _to_folder(folder: Path, out: Path, *, dry_run: bool) -> Publication:
     files = publication(folder)
     if lies_within(out, folder):
         raise StorageError(f"{out}: this is inside the dataset; choose another folder.")
-    check_new_folder(out, again=True)
+    check_new_folder(out, again=True, option="--to")
     if not dry_run:
-        with new_folder(out, again=True) as partial:
+        with new_folder(out, again=True, option="--to") as partial:
             for name, file in files.items():
                 file.write(partial / name)
     return Publication(

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kgqa.errors import EmptyResult, MissingInput, UnknownId
+from kgqa.errors import BrokenInput, EmptyResult, MissingInput, UnknownId
 from kgqa.formats import native
 from kgqa.formats.fetching import fetched
 from kgqa.records import Instance
@@ -40,9 +40,11 @@ class NamedChain:
 
 
 def show(dataset: str | Path, id: str | None = None, *, masked: bool = False) -> Instance:  # noqa: A002 - what people call it
-    """The sample with this ``id``, by default the first one; ``masked`` returns its twin. Raises UnknownId, MissingInput or EmptyResult."""
+    """The sample with this ``id``, by default the first one; ``masked`` returns its twin. Raises UnknownId, InputError or EmptyResult."""
     folder = fetched(dataset)
     files = native.split_files(folder)
+    if os.path.lexists(folder / "manifest.json") and not native.manifest_of(folder):
+        raise BrokenInput(f"{folder / 'manifest.json'}: this manifest is empty; get or make the dataset again, or remove the file.")
     if masked:
         folder /= "masked"
         if not os.path.lexists(folder):

@@ -94,7 +94,8 @@ def dataset_folder(place: Workspace, dataset: Path) -> Path:
 
 def dataset_name(folder: Path) -> str:
     """The dataset's name in its manifest, else the name of its folder."""
-    return str(native.manifest_of(folder).get("dataset", folder.resolve().name))
+    name = native.manifest_of(folder).get("dataset")
+    return name if isinstance(name, str) else folder.resolve().name
 
 
 def dataset_with(place: Workspace, sample: str) -> Path:

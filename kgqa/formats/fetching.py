@@ -36,8 +36,8 @@ def _is_whole_twin(path: Path, url: str) -> bool:
     if twin not in TWINS:
         return False
     try:
-        files = native.manifest_of(local_copy(f"{above}/{MANIFEST}").parent).get("files")
+        files = native.manifest_of(local_copy(f"{above}/{MANIFEST}").parent).get("files", {})
     except MissingInput:
         return False
-    hashes = {name: digest for name, digest in files.items() if name.startswith(f"{twin}/")} if isinstance(files, dict) else {}
+    hashes = {name: digest for name, digest in files.items() if name.startswith(f"{twin}/")}
     return bool(hashes) and all((file := path.parent / name).is_file() and known_hash(file) == digest for name, digest in hashes.items())

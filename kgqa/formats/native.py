@@ -216,10 +216,16 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         manifest = None
     if not isinstance(manifest, dict):
-        raise BrokenInput(
-            f"{path}: this manifest is damaged; get or make the dataset again, or remove the file to read the data unchecked."
-        )
-    return manifest
+        fault = "is damaged"
+    elif not _are_hashes(manifest.get("files", {})):
+        fault = "is damaged, since its 'files' are not names of files with their hashes"
+    else:
+        return manifest
+    raise BrokenInput(f"{path}: this manifest {fault}; get or make the dataset again, or remove the file to read the data unchecked.")
+
+
+def _are_hashes(files: object) -> bool:
+    return isinstance(files, dict) and all(isinstance(digest, str) for digest in files.values())
 
 
 def is_folder(path: Path) -> bool:
@@ -278,9 +284,7 @@ def check_intact(path: Path) -> None:
     """
     # A masked twin lies one level below the manifest.
     for folder in (path.parent, *([path.parent.parent] if path.parent.name == MASKED else [])):
-        files = manifest_of(folder).get("files")
-        digest = files.get(path.relative_to(folder).as_posix()) if isinstance(files, dict) else None
-        if isinstance(digest, str) and digest:
+        if digest := manifest_of(folder).get("files", {}).get(path.relative_to(folder).as_posix()):
             with storage_errors(path):
                 if known_hash(path) != digest:
                     raise BrokenInput(
@@ -292,7 +296,6 @@ def check_intact(path: Path) -> None:
 
 def check_whole(dataset: Path) -> None:
     """Raise MissingInput for a file that the manifest names and the folder lacks."""
-    files = manifest_of(dataset).get("files")
-    for name in files if isinstance(files, dict) else ():
+    for name in manifest_of(dataset).get("files", {}):
         if not (dataset / name).is_file():
             raise MissingInput(f"{dataset / name}: this part of the dataset is missing; generate the dataset again.")

@@ -53,6 +53,11 @@ class QuestionSet:
     """The URL of the object store that the files were copied from; manifests record it."""
 
     @property
+    def url_record(self) -> dict[str, str]:
+        """The URL in the form that manifests and reports have it; empty without one."""
+        return {"url": self.url} if self.url else {}
+
+    @property
     def name(self) -> str:
         """The name for cards and reports: the last part of the path, or of the name on the hub."""
         return Path(os.path.abspath(self.path)).name if isinstance(self.path, Path) else self.path.repository.rpartition("/")[2]

@@ -16,6 +16,7 @@ from typing import Any
 
 from kgqa.errors import KgqaError, MissingInput, ObjectStoreError, SettingsError
 from kgqa.object_store.address import ObjectAddress
+from kgqa.settings.environment import number
 
 SECONDS = "KGQA_OBJECTS_SECONDS"
 """Environment variable: seconds to wait for a connection, and for the next byte of an answer."""
@@ -253,14 +254,7 @@ def _is_anonymous() -> bool:
 
 
 def _seconds() -> float:
-    value = os.environ.get(SECONDS, "")
-    try:
-        seconds = float(value or WAIT)
-    except ValueError:
-        seconds = 0.0
-    if not 1 <= seconds <= 3600:
-        raise SettingsError(f"{SECONDS} is {value!r}; set it to a number from 1 to 3600, or leave it out for {WAIT:g}.")
-    return seconds
+    return number(SECONDS, WAIT, least=1, most=3600, what="a number of seconds")
 
 
 def _state(stream: Any) -> State:

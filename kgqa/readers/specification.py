@@ -70,16 +70,18 @@ def specification(
     except SettingsError as error:
         raise SettingsError(f"{file}: {error}" if file else str(error)) from None
     if kind.asks and not may_ask:
-        raise SettingsError(f"the reader {name} is not trained; run: kgqa predict llm SET --model NAME --out FILE")
+        raise SettingsError(f"{file and f'{file}: '}the reader {name} is not trained; run kgqa predict {name} SET --model NAME --out FILE.")
     training_names = [*values.get("training", {}), *(name for name, value in training.items() if value is not None)]
     if kind.training is None and training_names:
         raise SettingsError(f"{where}: the reader {name} only counts, without steps and without a GPU; leave out {training_names[0]}.")
     within = sections if file else ("", "")
-    return Specification(
-        name=name,
-        settings=_validated(kind.settings, _Place(where, within[0], options), values.get("settings", {}), settings),
-        training=_validated(TrainingSettings, _Place(where, within[1], options), kind.training or {}, values.get("training", {}), training),
-    )
+    faults: list[str] = []
+    checked_settings = _checked(faults, kind.settings, _Place(where, within[0], options), values.get("settings", {}), settings)
+    layers = (kind.training or {}, values.get("training", {}), training)
+    checked_training = _checked(faults, TrainingSettings, _Place(where, within[1], options), *layers)
+    if checked_settings is None or checked_training is None:
+        raise SettingsError(" ".join(faults))
+    return Specification(name=name, settings=checked_settings, training=checked_training)
 
 
 def settings_of(reader: str, name: str, model: type[Model], changes: Mapping[str, Any]) -> Model:
@@ -121,16 +123,32 @@ class _Place:
     """Settings that options of the command give."""
 
 
+def _checked(faults: list[str], model: type[Model], place: _Place, *layers: Mapping[str, Any]) -> Model | None:
+    """The validated settings; None if some are invalid, which ``faults`` then say."""
+    try:
+        return _validated(model, place, *layers)
+    except SettingsError as error:
+        faults.append(str(error))
+        return None
+
+
 def _validated(model: type[Model], place: _Place, *layers: Mapping[str, Any]) -> Model:
-    """The validated settings; later ``layers`` override earlier ones. Raises SettingsError with the first invalid one."""
+    """The validated settings; later ``layers`` override earlier ones. Raises SettingsError with all invalid options, else the first
+    invalid setting.
+    """
     values = {name: value for layer in layers for name, value in layer.items() if value is not None}
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["loc"] and first["loc"][0] in place.options:
-            option = str(first["loc"][0]).replace("_", "-")
-            if first["type"] == "extra_forbidden":
-                raise SettingsError(f"--{option}: {place.where} has no such setting; leave it out.") from None
-            raise SettingsError(f"--{option} {toml(first['input'])}: {plain_fault(first)}; choose another value.") from None
-        raise SettingsError(f"{place.where}: {setting_fault(first, model, *filter(None, [place.section]))}") from None
+        faults = error.errors(include_url=False)
+        of_options = [fault for fault in faults if fault["loc"] and fault["loc"][0] in place.options]
+        if not of_options:
+            raise SettingsError(f"{place.where}: {setting_fault(faults[0], model, *filter(None, [place.section]))}") from None
+        raise SettingsError(" ".join(_option_fault(fault, place.where) for fault in of_options)) from None
+
+
+def _option_fault(fault: Mapping[str, Any], where: str) -> str:
+    option = str(fault["loc"][0]).replace("_", "-")
+    if fault["type"] == "extra_forbidden":
+        return f"--{option}: {where} has no such setting; leave it out."
+    return f"--{option} {toml(fault['input'])}: {plain_fault(fault)}; choose another value."

@@ -34,15 +34,16 @@ TICK = 20_000_000
 
 
 @contextmanager
-def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
+def new_folder(path: Path, *, again: bool = False, option: str = "--out") -> Iterator[Path]:
     """A folder to write to; it becomes ``path`` if the context ends without an error, and is deleted otherwise.
 
     ``path`` may be missing or an empty folder. StorageError if it is anything else, also if another run created it in the meantime. With
-    ``again`` it may also hold the same files with the same bytes, as after a run that was killed just after its work was done.
+    ``again`` it may also hold the same files with the same bytes, as after a run that was killed just after its work was done. ``option``
+    names the folder, for messages.
     """
     with storage_errors(path):
         path = Path(os.path.abspath(path))  # so that "." and "x/.." have a name too
-        check_new_folder(path, again=again)
+        check_new_folder(path, again=again, option=option)
         with parents_of(path), scratch(path) as folder:
             partial = folder / path.name
             yield partial
@@ -52,7 +53,7 @@ def new_folder(path: Path, *, again: bool = False) -> Iterator[Path]:
                 if error.errno not in TAKEN:
                     raise
                 if not (again and _is_same_folder(path, partial)):
-                    raise already_there(path) from None
+                    raise already_there(path, option) from None
 
 
 def _is_same_folder(first: Path, second: Path) -> bool:
@@ -96,7 +97,7 @@ def check_is_local(path: Path) -> None:
         raise StorageError(f"{url}: kgqa writes on this machine; give a folder, and upload a finished dataset with kgqa publish --to.")
 
 
-def check_new_folder(path: Path, *, again: bool = False) -> None:
+def check_new_folder(path: Path, *, again: bool = False, option: str = "--out") -> None:
     """Raise StorageError if :func:`new_folder` would, before any work is done.
 
     With ``again``, the contents of an existing folder are not checked yet, because they may turn out to be the same.
@@ -105,13 +106,13 @@ def check_new_folder(path: Path, *, again: bool = False) -> None:
     with storage_errors(path):
         path = Path(os.path.abspath(path))
         if not path.name:
-            raise StorageError(f"{path}: this is the root of the file system; choose another --out.")
+            raise StorageError(f"{path}: this is the root of the file system; choose another {option}.")
         if os.path.ismount(path):
             raise StorageError(
-                f"{path}: this is a mount point, which cannot be replaced with a folder; choose a folder inside it as --out."
+                f"{path}: this is a mount point, which cannot be replaced with a folder; choose a folder inside it as {option}."
             )
         if path.is_symlink() or (path.exists() and (not path.is_dir() or (not again and any(path.iterdir())))):
-            raise already_there(path)
+            raise already_there(path, option)
 
 
 def check_new_file(path: Path, *, again: bool = False) -> None:
@@ -132,9 +133,9 @@ def check_new_file(path: Path, *, again: bool = False) -> None:
             raise StorageError(f"{path}: nothing can be written into {folder}; choose another --out.")
 
 
-def already_there(path: Path) -> StorageError:
+def already_there(path: Path, option: str = "--out") -> StorageError:
     """The error for an output path that exists."""
-    return StorageError(f"{path}: this is already there; choose another --out, or remove it.")
+    return StorageError(f"{path}: this is already there; choose another {option}, or remove it.")
 
 
 def put_all(places: Mapping[Path, Path]) -> None:

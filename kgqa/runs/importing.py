@@ -145,7 +145,9 @@ def _run(
             reused.append(path.name)
         else:
             todo.append(_File(path, out / PARTS / number, state, watch, partial))
-    replaced = _replaced({number for number, *_ in entries}, sources, paths)
+    coming = {number for number, *_ in entries}
+    replaced = _replaced(coming, sources, paths)
+    useless = _useless(coming, sources, paths, out)
     notes = [f"{len(reused)} of {len(files)} were read before"] if reused else []
     notes += [f"{MANIFEST} was damaged and is written anew"] if _is_damaged(out) else []
     notes += [f"{sources[number]['file']} takes the place of what was read of it before" for number in replaced]
@@ -161,11 +163,11 @@ def _run(
             with _parsing_engine(engine, parser, size, progress) as parsing:
                 _read_files(parser, todo, parsing, worker_threads(engine), progress)
         progress.finish()
-    if replaced:  # now that their files have been read again
-        kept = sources.keys() - replaced
+    if replaced or useless:  # now that their files have been read again
+        kept = sources.keys() - {*replaced, *useless}
         sources = {number: entry for number, entry in sources.items() if number in kept}
         _write(out, sources, {number: path for number, path in paths.items() if number in kept})
-        for number in replaced:
+        for number in {*replaced, *useless}:
             remove(out / PARTS / number)
     return _merged(out, sources, worker_threads(engine), progress, reused)
 
@@ -208,6 +210,13 @@ def _replaced(entries: Collection[str], sources: Mapping[str, Mapping[str, Any]]
 
     coming = {identity(number) for number in entries}
     return [number for number in sources if number not in entries and identity(number) in coming]
+
+
+def _useless(entries: Collection[str], sources: Collection[str], paths: Mapping[str, str], out: Path) -> list[str]:
+    """The folders of earlier files at the path of one of the ``entries``, of which nothing could be read, as with other options."""
+    coming = {paths[number] for number in entries}
+    unread = [number for number in sources if number not in entries and paths.get(number) in coming]
+    return [number for number in unread if (state := read_state(out / PARTS / number)) is None or not (state.done or state.files)]
 
 
 def _paths(out: Path) -> dict[str, str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kgqa.errors import SettingsError
-
 FORMS = "auto, HOST:PORT or ray://HOST:PORT"
 AUTO = "auto"
 IN_FILES = f"it must be {AUTO} in a file; give an address with --cluster or in RAY_ADDRESS"
@@ -27,21 +25,6 @@ def is_cluster(cluster: str | None) -> bool:
     (True, False, False)
     """
     return cluster not in (None, NONE)
-
-
-def gpu_share(text: str) -> float:
-    """The share of a GPU in the text of :data:`SHARE`; empty is 1. Raises SettingsError.
-
-    >>> gpu_share("0.25"), gpu_share("")
-    (0.25, 1.0)
-    """
-    try:
-        share = float(text) if text else 1.0
-    except ValueError:
-        share = 0.0
-    if not 0.01 <= share <= 1:
-        raise SettingsError(f"{SHARE} is {text!r}, but it must be a share of a GPU from 0.01 to 1, as 0.5.")
-    return share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import Any
 from kgqa.errors import BrokenInput, SettingsError
 
 MOST_BYTES = 64 << 20
+_PART = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*+{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{200}}", re.MULTILINE)
+"""A dotted key with more parts than any table has levels; reading it takes a time that grows with the square of their number."""
 
 
 def read_small(path: Path) -> bytes:
@@ -32,10 +36,15 @@ def _without_waiting(path: str, flags: int) -> int:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises SettingsError where it is none, BrokenInput and OSError as :func:`read_small` does."""
     try:
-        return tomllib.loads(read_small(path).decode("utf-8-sig"))
+        text = read_small(path).decode("utf-8-sig")
+        if _LONG_KEY.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
     except UnicodeDecodeError:
         raise SettingsError(f"{path}: this is not UTF-8; save the file as UTF-8.") from None
-    except ValueError as error:
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{path}: this is not TOML: {error}; fix the file.") from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise SettingsError(f"{path}: a number in it has thousands of digits; fix the file.") from None
     except RecursionError:
         raise SettingsError(f"{path}: its lists or tables are nested too deeply; fix the file.") from None

@@ -86,6 +86,6 @@ def run_database(where: str | Path | None, *, beside: Path) -> RunDatabase:
     Without ``where``: the database in the variable ``KGQA_RUNS``, else the one in the folder ``beside``. Raises SettingsError.
     """
     require_readers("the record of runs", needed=RECORDS)
-    location = where if where is not None else os.environ.get(VARIABLE) or beside
-    database = database_at(location, option="--runs", file=FILE)
+    named = os.environ.get(VARIABLE) if where is None else None
+    database = database_at(named or (beside if where is None else where), option=VARIABLE if named else "--runs", file=FILE)
     return RunDatabase(name=database.name, option=database.option, path=database.path, url=database.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Callable
 from importlib import import_module
@@ -37,7 +38,15 @@ def serve(app: ASGIApp, listener: socket.socket, *, ready: Callable[[str], objec
         app, log_level="error", access_log=False, lifespan="off", server_header=False, ws="none", timeout_graceful_shutdown=1,
         http="h11", h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
+    logging.getLogger("uvicorn.error").addFilter(_is_fault)
     Telling(config).run(sockets=[listener])
+
+
+def _is_fault(entry: logging.LogRecord) -> bool:
+    """False for the answer to a request whose body is no HTTP: the server has refused that request by itself."""
+    import h11
+
+    return not (entry.exc_info and isinstance(entry.exc_info[1], h11.LocalProtocolError))
 
 
 def check_installed(command: str) -> None:

@@ -211,6 +211,33 @@ def run():
 kgqa.cli.app.run = run
 main()
 """
+COMPILER = """
+import os
+import signal
+import time
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        raise RuntimeError("Failed in nopython mode pipeline (step: nopython frontend)") from None
+
+kgqa.cli.app.run = run
+main()
+"""
+BUG = """
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    raise RuntimeError("a fault of the program")
+
+kgqa.cli.app.run = run
+main()
+"""
 OTHERWISE = """
 import sys
 import kgqa.cli.app
@@ -234,6 +261,8 @@ main()
     [
         (EARLY, 130, "kgqa: stopped; run the same command again.\n"),
         (COMPILED, 130, "kgqa: stopped; run the same command again.\n"),
+        (COMPILER, 143, "kgqa: stopped; run the same command again.\n"),
+        (BUG, 1, "a fault of the program"),
         (OTHERWISE, 0, "what else goes wrong there"),
     ],
 )
@@ -243,6 +272,33 @@ def test_what_is_said_of_an_early_stop_and_of_other_faults_in_c_code(script: str
     )
     assert process.returncode == status
     assert said in process.stderr
+
+
+UNKEPT = """
+import kgqa.cli.app
+from kgqa.cli import main
+
+def run():
+    from kgqa.arrays.cache import log, private_folder
+    private_folder()
+    log.warning("a second note")
+    return 0
+
+kgqa.cli.app.run = run
+main()
+"""
+
+
+def test_compiled_code_that_cannot_be_kept_is_said_once() -> None:
+    process = subprocess.run(
+        [sys.executable, "-c", UNKEPT], cwd=ROOT, env={**environment(), "NUMBA_CACHE_DIR": "/dev/null"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert process.returncode == 0
+    assert process.stderr == (
+        "kgqa: the code is compiled anew in each process, as it cannot be kept (/dev/null/kgqa-kernels: Not a directory); "
+        "set NUMBA_CACHE_DIR to another folder.\n"
+    )
 
 
 def test_the_readme_mentions_every_command() -> None:

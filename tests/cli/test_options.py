@@ -81,3 +81,11 @@ def test_from_python_too(tmp_path: Path) -> None:
         with pytest.raises(SettingsError, match="the embedded store needs none"):
             call("wikidata", workspace=tmp_path / "w", neo4j=Neo4jSettings())
     assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "part"),
+    [("0", "'--limit': it must be at least 1"), ("x", "'--limit': it must be a whole number"), ("9" * 5000, "the number is too large")],
+)
+def test_a_number_outside_of_its_range_is_said_in_plain_words(value: str, part: str, tmp_path: Path, cli: Cli) -> None:
+    cli("annotate", "seat", tmp_path, "--model", "m", "--limit", value).sentence(part, "see kgqa annotate seat --help")

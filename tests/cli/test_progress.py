@@ -13,6 +13,7 @@ from rich.console import Console
 
 import kgqa
 from kgqa.cli.progress import ConsoleProgress
+from kgqa.cli.terminal import Terminal
 from kgqa.progress import PartsSeen, Within
 from kgqa.runs import importing
 
@@ -68,3 +69,26 @@ def test_what_a_cluster_did_is_shown_while_it_works_and_at_the_end() -> None:
     linking = "On the cluster, Linking, entry 1: 12 parts in 4.0 s, workers 58% idle, 4.0 MB sent, 10.0 kB received, 2 ran again\n"
     assert linking in text.replace("\r", "")
     assert "On the cluster, Searching: 6 parts in 3.0 s, workers 50% idle\n" in text.replace("\r", "")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_name_in_a_stage_or_a_note_stays_on_its_line(is_terminal: bool) -> None:
+    shown = io.StringIO()
+    with ConsoleProgress(Console(file=shown, force_terminal=is_terminal, width=160)) as progress:
+        progress.start("Reading [/red]a\nb\x1b]0;owned", 10, "[/questions]")
+        progress._bars.refresh()
+        progress.finish("1 of [bold]\nc\rd")
+        assert "\nb" not in shown.getvalue()
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.getvalue()).replace("\r", "")
+    assert re.search(r"Reading \[/red\]a b␛\]0;owned: 1 of \[bold\] c d \(0\.\d s\)\n", last), last
+
+
+def test_a_line_of_a_terminal_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    Terminal().say("  two  spaces\nand\ta\x1bname")
+    assert capsys.readouterr().out == "  two  spaces␊and␉a␛name\n"
+
+
+def test_a_terminal_of_no_columns_shows_everything(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    Terminal().print("some words")
+    assert capsys.readouterr().out == "some words\n"

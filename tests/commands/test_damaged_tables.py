@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from kgqa.collection.corpus import draw_terms, read_corpus
 from kgqa.collection.passages import draw_passages
 from kgqa.errors import BrokenInput, WorkspaceError
 from kgqa.formats import native
+from kgqa.formats.dataset_on_graph import dataset_name
 from kgqa.formats.question_set import open_dataset
 from tests.conftest import Cli
 from tests.contents import files
@@ -81,7 +83,7 @@ def test_every_reader_of_a_dataset_says_that_it_is_damaged(name: str, tmp_path: 
 
 def test_a_dataset_without_a_manifest_is_read_as_it_is(tmp_path: Path) -> None:
     folder = write_set(tmp_path / "set", dev=questions(6))
-    for manifest in ("{}", '{"files": []}', '{"files": {"train.parquet": "0"}}', '{"files": {"dev.parquet": ""}}'):
+    for manifest in ("{}", '{"from": 3}', '{"files": {"train.parquet": "0"}}', '{"files": {"dev.parquet": ""}}'):
         (folder / "manifest.json").write_text(manifest, "utf-8")
         assert native.row_count(folder / "dev.parquet") == 6
     (folder.parent / "manifest.json").write_text("of something else", "utf-8")
@@ -103,6 +105,28 @@ def test_a_damaged_manifest_of_a_dataset_is_refused(manifest: str, wikidata_copy
         cli(*arguments).sentence(f"{folder / 'manifest.json'}: this manifest is damaged; ")
     assert files(wikidata_copy) == before
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("value", [3, None, ["train.parquet"], {"train.parquet": 3}, {"train.parquet": {"sha256": "0"}}])
+def test_a_manifest_with_odd_files_is_refused(value: object, wikidata_copy: Path, cli: Cli) -> None:
+    folder = wikidata_copy / "datasets" / "wikihop"
+    (folder / "manifest.json").write_text(json.dumps({"files": value}), "utf-8")
+    for command in (["show", folder], ["load", "--workspace", wikidata_copy, "--dataset", folder]):
+        cli(*command).sentence(f"{folder / 'manifest.json'}: this manifest is damaged, since its 'files' ")
+
+
+def test_a_manifest_that_names_no_dataset(wikidata_copy: Path) -> None:
+    folder = wikidata_copy / "datasets" / "wikihop"
+    (folder / "manifest.json").write_text(json.dumps({"dataset": ["x"]}), "utf-8")
+    assert dataset_name(folder) == "wikihop"
+
+
+def test_an_empty_manifest_is_not_that_of_a_dataset_to_show(wikidata_copy: Path, cli: Cli) -> None:
+    folder = wikidata_copy / "datasets" / "wikihop"
+    (folder / "manifest.json").write_text("{}", "utf-8")
+    cli("show", folder).sentence(f"{folder / 'manifest.json'}: this manifest is empty; ")
+    (folder / "manifest.json").unlink()
+    assert cli("show", folder).status == 0
 
 
 @pytest.mark.parametrize("stage", ["read_sources", "link_mentions"])

@@ -68,6 +68,13 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_empty_licence_is_refused(files: Path, cli: Cli) -> None:
+    cli("import", "wikipedia", files / "pages.xml.gz", "--out", files / "out", "--licence", "").sentence(
+        "the licence", "is empty; give one"
+    )
+    assert not (files / "out").exists()
+
+
 def test_two_dumps_become_one_folder_of_tables(files: Path, cli: Cli) -> None:
     first = cli("import", "wikidata", files / "items.json", "--out", files / "out", "--option", "site=rivwiki")
     assert first.status == 0, first.err

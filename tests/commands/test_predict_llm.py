@@ -404,7 +404,7 @@ def test_options_that_do_not_go_together(small: Path, tmp_path: Path, monkeypatc
     refused("this is inside the set that is read", recording=small / "r.jsonl")
     with pytest.raises(SettingsError, match="kgqa predict llm needs --model"):
         kgqa.predict("llm", small, out=tmp_path / "out.json", endpoint=AWAY, metric="squad")
-    with pytest.raises(SettingsError, match="the reader llm is not trained; run: kgqa predict llm"):
+    with pytest.raises(SettingsError, match="the reader llm is not trained; run kgqa predict llm"):
         kgqa.train("llm", small, out=tmp_path / "run")
     (tmp_path / "out.json.report.json").write_text("", "utf-8")
     refused("this is already there", StorageError)

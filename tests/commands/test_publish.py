@@ -121,7 +121,7 @@ class TestAFolder:
             kgqa.publish(dataset, to=tmp_path / name)
         assert contents.files(tmp_path / "one") == contents.files(tmp_path / "two")
         (tmp_path / "two" / "mine.txt").write_text("x")
-        with pytest.raises(StorageError, match="already there"):
+        with pytest.raises(StorageError, match="already there; choose another --to"):
             kgqa.publish(dataset, to=tmp_path / "two")
 
     def test_a_published_dataset_is_published_again(self, dataset: Path, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ class TestAFolder:
         with pytest.raises(MissingInput, match=r"train\.parquet: this part of the dataset is missing"):
             kgqa.publish(own_dataset, to=tmp_path / "out")
         manifest = native.manifest_of(own_dataset)
-        for spoiled in ({**manifest, "files": {**manifest["files"], "../secret.parquet": "0"}}, {**manifest, "files": []}):
+        for spoiled in ({**manifest, "files": {**manifest["files"], "../secret.parquet": "0"}}, {**manifest, "files": {}}):
             (own_dataset / "manifest.json").write_text(json.dumps(spoiled))
             with pytest.raises(MissingInput, match="this is not a finished dataset of kgqa"):
                 kgqa.publish(own_dataset, to=tmp_path / "out")

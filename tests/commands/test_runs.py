@@ -136,6 +136,8 @@ def test_no_message_shows_a_password(address: str, cli: Cli, monkeypatch: pytest
     assert "hunter2" not in cli("runs", address).sentence()
     monkeypatch.setenv("KGQA_RUNS", address)
     assert "hunter2" not in cli("runs").sentence()
+    monkeypatch.setenv("KGQA_RUNS", "sqlite://")
+    cli("runs").sentence("KGQA_RUNS is a database in memory")
 
 
 def test_a_folder_that_cannot_be_written_to_is_read(runs: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

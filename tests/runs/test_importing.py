@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -304,6 +304,11 @@ def test_a_file_that_could_not_be_read_does_not_stand_in_the_way(tmp_path: Path)
     assert [row[0] for row in table(result, "entities")] == ["a", "c"]
     assert [source["file"] for source in (read_manifest(good.folder) or {})["sources"]] == ["file-0.jsonl.gz", "more.jsonl"]
     assert result.notes == ["bad.jsonl: an earlier import did not read this whole, so it is left out; import it again to add it."]
+    bad.write_text('["entity", "b", "B"]\n')
+    origin = replace(ORIGIN, options={"column": 2})
+    result = run_import(Calls(), [bad], good.folder, origin, engine=Threads(1), partial=False, progress=Silent())
+    assert [row[0] for row in table(result, "entities")] == ["a", "b", "c"]
+    assert result.notes == [], "the mended file was read, with other options than the first time"
 
 
 def test_cut_files_of_one_name_in_two_folders_are_both_kept(tmp_path: Path) -> None:

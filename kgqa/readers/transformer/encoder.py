@@ -309,11 +309,14 @@ def folder_of(place: str, name: str) -> str:
     Raises BrokenInput.
     """
     from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     if Path(place).is_dir():
         return place
     try:
         folder = snapshot_download(place, allow_patterns=[*HUB_FILES], local_files_only=not _is_hub_reachable(place))
+    except LocalEntryNotFoundError as error:
+        raise _not_loaded(name, OSError("it is not on this machine, and the hub does not answer")) from error
     except Exception as error:  # the hub's, or one of its packages that reports that there is no network
         raise _not_loaded(name, error) from error
     _check_files(Path(folder))

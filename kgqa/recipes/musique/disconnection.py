@@ -89,14 +89,17 @@ def readers_of(settings: DisconnectionSettings, file: str = "") -> dict[str, Spe
     names = {"head": settings.head_reader, "tail": settings.tail_reader}
     place: dict[str, Any] = {"file": file, "sections": tuple(f"musique.disconnection.{name}" for name in SECTIONS)}
     specifications = {part: specification(name, settings={}, training={}, **place) for part, name in names.items() if name != LLM}
+    where = f"{file}: " if file else ""
     trained_parts = [part for part in specifications if specifications[part].steps]
     if settings.llm and LLM not in names.values():
-        raise SettingsError("musique.disconnection.llm is for the reader llm, but no reader of the filter is; leave it out.")
+        raise SettingsError(f"{where}musique.disconnection.llm is for the reader llm, but no reader of the filter is; leave it out.")
     idle = [name for name in ("settings", "training") if getattr(settings, name)]
     if idle and not trained_parts:
         reader_names = " and ".join(dict.fromkeys(names.values()))
+        verb = "is" if len(set(names.values())) == 1 else "are"
         raise SettingsError(
-            f"musique.disconnection.{idle[0]} is for trained readers, but {reader_names} are not trained; leave out one of the two."
+            f"{where}musique.disconnection.{idle[0]} is for trained readers, but {reader_names} {verb} not trained; leave out one of the "
+            "two."
         )
     readers = {}
     for part, name in names.items():
