@@ -159,7 +159,7 @@ def against_datasketch(sample: int, rounds: int) -> Table:
     assert len(differing) <= len(found["kgqa"]) // 100, f"{len(differing):,} pairs differ"
     slower = ratios(seconds["datasketch"], seconds["kgqa"])
     return Table(
-        title=f"Beside datasketch {version('datasketch')}: {sample:,} texts, from shingles to verified pairs",
+        title=f"Comparison with datasketch {version('datasketch')}: {sample:,} texts, from shingles to verified pairs",
         columns=("", "seconds", "time ÷ kgqa's"),
         rows=[
             (f"kgqa, {worker_count()} threads", spread(seconds["kgqa"]), "1.00"),

@@ -65,8 +65,8 @@ def of_pairs(single_hop: pa.Table, paragraphs: pa.Table, sizes: tuple[int, ...],
         told = json.loads(outcome.output.splitlines()[-1])
         rows.append([f"{size:,} synthetic questions", f"{told['pairs']:,}", f"{told['seconds']:.1f}", f"{outcome.gibibytes:.1f}"])
     return Table(
-        title="Composable pairs (step S2)", columns=("pool", "pairs", "seconds", "GiB, all of the process"), rows=rows,
-        notes=["Kernels are compiled before. Synthetic questions name entities that few or very many others have for an answer (Pareto)."],
+        title="Composable pairs (step S2)", columns=("pool", "pairs", "seconds", "GiB of the whole process"), rows=rows,
+        notes=["Kernels are compiled before. Synthetic questions name entities that few or very many others have as an answer (Pareto)."],
     )  # fmt: skip
 
 
@@ -131,8 +131,8 @@ def of_a_run(source: Path) -> list[Table]:
     rows.append(["all, with the start of the program", f"{outcome.seconds:.1f}"])
     questions = sum(manifest["counts"].values())
     run = Table(
-        title=f"A whole run from facts, all but the filter by readers: {questions:,} questions", columns=("stage", "seconds"), rows=rows,
-        notes=[f"{outcome.gibibytes:.1f} GiB at most."],
+        title=f"A whole run from facts, without the filter by readers: {questions:,} questions", columns=("stage", "seconds"), rows=rows,
+        notes=[f"Peak memory: {outcome.gibibytes:.1f} GiB."],
     )  # fmt: skip
     edges = np.stack([tables["chains"][f"edge_{number}"].to_numpy() for number in (1, 2, 3)], axis=1)
     items = shared_items(hops_of(tables["chains"]["shape"].to_numpy(), edges, tables["connected"]), tables["single_hop"])

@@ -60,7 +60,7 @@ def in_memory(questions: int, *, rounds: int) -> Table:
             rows.append((kind, str(facts), f"{made / len(instances):.2f}", spread(speeds, 0), f"{written:,.0f}", f"{looking:.1f}"))
     return Table(
         title="Instances a second of one core",
-        columns=("contrast", "supporting facts", "instances a question", "in memory", "and written", "seconds looking at the set first"),
+        columns=("contrast", "supporting facts", "instances a question", "in memory", "and written", "seconds to analyse the set first"),
         rows=rows,
         notes=[
             f"{questions:,} questions of {PARAGRAPHS} paragraphs with about {WORDS} words; {rounds} rounds, median and range. In memory: "

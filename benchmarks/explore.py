@@ -68,7 +68,7 @@ def measured(started: Browser, address: str, workspace: Path, *, rounds: int) ->
     ends, named = urlencode({"from": one["entity"], "to": other["entity"]}), f"{one['label']} and {other['label']}"
     pages = {
         "first graph, after the start page": f"/entity?{urlencode({'id': beside})}",
-        "first graph, in a browser that was never here": f"/entity?{urlencode({'id': beside})}",
+        "first graph, in a browser with an empty cache": f"/entity?{urlencode({'id': beside})}",
         "entity page": f"/entity?{urlencode({'id': beside})}",
         f"entity page of the hub ({total:,} neighbours)": f"/entity?{urlencode({'id': hub})}",
         "sample with its chain": f"/sample?{sample}",

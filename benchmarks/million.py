@@ -110,8 +110,8 @@ def tables(runs: dict[int, Measured]) -> list[Table]:
     columns = [f"{size:,}" for size in runs]
     note = (
         f"{WORKERS} workers, one run each, kernels compiled before by a run on {WARM_UP:,} documents; peaks are of resident memory. Growth "
-        "is that of the seconds of all cores, which other work on the machine changes less than the clock's. The load is the machine's: "
-        "more than its cores means that other work used some of them."
+        "refers to the seconds of all cores, because other work on the machine changes them less than the wall time. The load is the "
+        "machine's: more than its cores means that other work used some of them."
     )
     return [
         Table(

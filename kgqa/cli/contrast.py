@@ -30,7 +30,8 @@ def contrast(
     inoculation: Annotated[int, Option(help="Percentage of the groups to move to the train split for inoculation: 0, 1 or 5.")] = 0,
     seed: Annotated[int, Option(help="Seed of removals and replacements; unused by probe, gold-chain and document-removal.")] = DRAWS_SEED,
     max_facts: Annotated[
-        int | None, Option(help="Leave out questions with more supporting facts; n facts make 2^n - 1 instances. By default 6.")
+        int | None,
+        Option(help="Maximum supporting facts of a question; others are left out. n facts give 2^n - 1 instances. By default 6."),
     ] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,

@@ -29,7 +29,7 @@ def doctor(
 ) -> None:
     """Check the installation and the graph stores. Compares every query on every reachable store with brute force.
 
-    Exits with status 1 if an answer or the engine's version is wrong, and with 2 if a named server cannot be examined.
+    Exits with status 1 if an answer is wrong or the engine's version is known to be bad, and with 2 if a named server cannot be checked.
     """
     import kgqa
     from kgqa.cli.terminal import Terminal

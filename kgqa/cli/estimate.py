@@ -25,10 +25,10 @@ def estimate(
     share: Annotated[
         float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")
     ] = SHARE,
-    seed: Annotated[int, Option(help="Seed for drawing the part and of kgqa generate.")] = SEED,
+    seed: Annotated[int, Option(help="Seed for drawing the part, and for kgqa generate.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, as for kgqa generate.")] = None,
 ) -> None:
-    """Estimate size, time, memory and disk space of kgqa generate. Runs a part of the domain."""
+    """Estimate size, time, memory and disk space of kgqa generate. Processes a part of the domain."""
     import kgqa
     from kgqa.cli.terminal import Terminal
 

@@ -39,7 +39,9 @@ def generate(
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,
     neo4j_database: Neo4jDatabase = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print the plan without running it; what a URL names is copied.")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Print the plan without running it; files that a URL names are still copied.")
+    ] = False,
     verbose: Verbose = False,
 ) -> None:
     """Generate a multi-hop dataset from a graph and documents."""

@@ -36,7 +36,7 @@ def _list(is_set: bool) -> None:
 def import_files(
     format: Annotated[str, Argument(help="Format of the files (see --list).")],  # noqa: A002 - what it is called everywhere
     files: Annotated[
-        list[str], Argument(help="Files in this format, or s3:// or gs:// URLs of such; plain, or packed with gzip, bzip2 or xz.")
+        list[str], Argument(help="Files in this format, or their s3:// or gs:// URLs; plain, or compressed with gzip, bzip2 or xz.")
     ],
     out: Annotated[Path, Option(help="Folder for the tables; the files are added to an existing import in it.")],
     option: Annotated[
@@ -44,7 +44,7 @@ def import_files(
     ] = None,
     licence: Annotated[str | None, Option(help="Licence of the files, for the dataset card; by default the publisher's.")] = None,
     attribution: Annotated[str | None, Option(help="A sentence about the files, for the dataset card.")] = None,
-    partial: Annotated[bool, Option("--partial", help="Read a file that is cut up to its last whole record.")] = False,
+    partial: Annotated[bool, Option("--partial", help="Read a truncated file up to its last complete record.")] = False,
     workers: Annotated[int | None, Option(help="Processes; by default one per core. The result does not depend on them.")] = None,
     cluster: Cluster = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the formats with their options and exit.")] = False,

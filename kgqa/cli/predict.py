@@ -13,7 +13,7 @@ from kgqa.cli.train import Device, Precision
 
 
 def predict(
-    run: Annotated[str, Argument(help="Folder of a finished kgqa train run. Or llm, or its TOML file: a model behind an endpoint.")],
+    run: Annotated[str, Argument(help="Folder of a finished kgqa train run. For a model behind an endpoint: llm, or a TOML file.")],
     dataset: AnySet,
     out: Annotated[Path, Option(help="New file of predictions, in the format that kgqa evaluate reads.")],
     split: Annotated[str | None, Option(help="train, dev or test; by default dev, or the only split.")] = None,

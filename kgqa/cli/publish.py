@@ -21,11 +21,11 @@ def publish(
         bool, Option("--public", help="Make the dataset public; by default only the owner and the owner's team see it.")
     ] = False,
     replace: Annotated[
-        bool, Option("--replace", help="With s3:// or gs://: put the dataset in the place of the one that kgqa put there.")
+        bool, Option("--replace", help="With s3:// or gs://: replace the files of another dataset that kgqa published there.")
     ] = False,
     dry_run: Annotated[bool, Option("--dry-run", help="List the files, their sizes and what would change; write nothing.")] = False,
 ) -> None:
-    """Publish a dataset on the Hugging Face hub. Or put it into an object store, or into a folder for any other place."""
+    """Publish a dataset on the Hugging Face hub. Or write it to an object store, or to a folder to publish elsewhere."""
     import kgqa
     from kgqa.cli.terminal import Terminal
 

@@ -62,7 +62,9 @@ def train(
     paragraphs: Paragraphs = None,
     cluster: Annotated[
         str | None,
-        Option(help="Train on a Ray cluster whose nodes all see the paths given: auto or HOST:PORT; none: here (docs/cluster.md)."),
+        Option(
+            help="Train on a Ray cluster whose nodes all see the paths given: auto or HOST:PORT; none: on this machine (docs/cluster.md)."
+        ),
     ] = None,
     processes: Annotated[
         int | None, Option(help="With --cluster: processes that train together; by default one per GPU, or as there are cores.")

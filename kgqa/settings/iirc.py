@@ -30,7 +30,7 @@ KINDS = {
 }
 """Kind of pattern → type of its answers. A ``value`` that is a quantity is a number."""
 PLACES = frozenset({"a", "b", "the a", "the b", "that b", "both", "ask a", "value", "as value", "year", "subject", "group"})
-"""What the places of a pattern's questions can be."""
+"""Placeholders that the questions of a pattern can have."""
 OF_VALUES = frozenset({"value", "difference", "total", "least", "most", "less", "more", "every", "range"})
 """Kinds of pattern that need ``values``."""
 OVER: Mapping[str, frozenset[str]] = {
@@ -46,7 +46,7 @@ Answers = Literal["span", "number", "boolean", "none"]
 
 
 class PatternSettings(Settings):
-    """A kind of question, and its wording. docs/iirc.md explains the places in braces."""
+    """A kind of question, and its wording. docs/iirc.md explains the placeholders in braces."""
 
     kind: Literal[
         "ask", "is", "same", "shared", "value", "difference", "total", "least", "most", "less", "more", "every", "count", "range"

@@ -26,13 +26,13 @@ class LlmSettings(Settings):
     at_once: Annotated[int, Field(ge=1, le=256)] = 4
     """Maximum concurrent requests."""
     requests_per_minute: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """Maximum requests per minute to the endpoint, retries included. They are sent at even distances. null: no limit."""
+    """Maximum requests per minute to the endpoint, retries included. kgqa sends them at regular intervals. null: no limit."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 60.0
     """Timeout of a request in seconds, from sending it to the last byte of the response."""
     retries: Annotated[int, Field(ge=0, le=20)] = 5
     """Maximum retries of a request after a failed connection, a rate limit or a server error."""
     longest_wait: Annotated[float, Field(ge=0, le=86_400)] = 600.0
-    """Maximum wait in seconds that the endpoint may ask for (``Retry-After``). After it all requests go on; a longer one ends the run."""
+    """Maximum pause in seconds that the endpoint may request (``Retry-After``). All requests wait for it; a longer one ends the run."""
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million input tokens, in any currency; requires ``output_price``."""
     output_price: Annotated[float, Field(ge=0)] | None = None
@@ -65,7 +65,7 @@ class LlmReaderSettings(LlmSettings):
     """Number of paragraphs that BM25 retrieves from the whole set, in place of the question's own; 0: no paragraphs; null: the question's
     own."""
     samples: Annotated[int, Field(ge=1, le=64)] = 1
-    """Answers sampled per question. The most frequent one is the prediction, and its share is the confidence. The cost grows with it."""
+    """Answers sampled per question. The most frequent one is the prediction, and its share is the confidence. Larger values cost more."""
     reasoning: bool = False
     """Ask for the reasoning before the answer, for models that do not reason by themselves."""
     seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 0

@@ -219,8 +219,8 @@ class PairSettings(Settings):
     """Minimum share of a name's occurrences in the paragraphs that are capitalised; below it, the name counts as a common word ("First",
     "Women")."""
     spacy: str = ""
-    """spaCy pipeline, as a package or folder. It must tag answer and name as entities of the same type if there is no graph to tell; empty:
-    no such check."""
+    """spaCy pipeline, as a package or folder. It must tag answer and name as entities of the same type if the graph lacks one of them;
+    empty: no such check."""
 
 
 class DisconnectionSettings(Settings):
@@ -280,7 +280,7 @@ class ShapeSettings(Settings):
     max_per_question: Positive = 100
     """Maximum multi-hop questions that contain the same single-hop question."""
     fan_in: Positive = 8
-    """Maximum heads per slot of a question, drawn at random. The number of chains grows with its third power."""
+    """Maximum heads per slot of a question, drawn at random. The number of chains grows with the third power of this number."""
     size: Positive = 25_000
     """Maximum multi-hop questions of the whole dataset."""
     shares: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = {

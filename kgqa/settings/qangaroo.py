@@ -180,8 +180,8 @@ class PathSettings(Settings):
     per_hop: Positive = 40
     """Maximum queries with the same last hop, that is, with the same answer stated by the same document."""
     rivals: Annotated[int, Field(ge=0)] = 2
-    """Maximum distractors of a sample that come from the articles of entities that the subject's article mentions before the bridge, and as
-    many from the answer's document. Larger values make it harder to guess the answer without reading."""
+    """Maximum distractors of a sample from each of two sources: the articles of entities that the subject's article mentions before the
+    bridge, and the answer's document. Larger values make it harder to guess the answer without reading."""
     candidates: Annotated[int, Field(ge=2)] = 12
     """Maximum candidates of a sample, including the answer."""
     min_alike: Annotated[int, Field(ge=1)] = 2
@@ -213,12 +213,13 @@ class PairSettings(Settings):
     """Minimum probability for a hop to count as possibly stated. A distractor that two such hops reach may be correct too, and is dropped.
     Smaller values drop more distractors."""
     likely: Share = 0.1
-    """Maximum share of the entities similar to the subject that have a fact with the distractor, and the other way round (the mean).
-    Entities are similar if facts join them to the same entities. Smaller values drop more distractors that may be correct too."""
+    """Maximum share of the entities similar to the subject that have a fact with the distractor, averaged with the share of the entities
+    similar to the distractor that have a fact with the subject. Entities are similar if facts join them to the same entities. Smaller
+    values drop more distractors that may be correct too."""
     known: Annotated[int, Field(ge=0)] = 5
-    """Minimum facts of the asked relations that the graph has of a distractor. With few facts, a missing one says nothing."""
+    """Minimum facts of the query's relations that the graph has about a distractor. If it has few facts, a missing fact says nothing."""
     per_pair: Annotated[int, Field(ge=1, le=2)] = 2
-    """Queries about the same two entities: 1, or 2 to ask about either of them."""
+    """Maximum queries about the same two entities; 2: each of the two can be the subject of one."""
     per_document: Positive = 12
     """Maximum queries whose answer's chain contains the same document."""
     per_answer: Positive = 20
@@ -226,8 +227,8 @@ class PairSettings(Settings):
     per_bridge: Positive = 120
     """Maximum queries whose answer's chain passes through the same bridge entity."""
     per_entity: Positive = 1000
-    """Maximum documents and end points of one bridge entity that are searched for distractors; of more, a random part. Larger values take
-    more time and memory."""
+    """Maximum documents and end points of one bridge entity that are searched for distractors; if there are more, a random sample. Larger
+    values take more time and memory."""
 
 
 class QangarooSettings(RecipeSettings):
@@ -239,7 +240,7 @@ class QangarooSettings(RecipeSettings):
     relations: tuple[str, ...] = ()
     """Ids of the relations to ask about and to build paths from; empty: all."""
     both_directions: bool = True
-    """Ask a symmetric fact from both of its ends."""
+    """Ask about a symmetric fact in both directions."""
     endpoint_kind: str = ""
     """Kind of entity that may be the answer or a candidate; empty: any object of the relation in a training fact."""
     answer_stated: Literal["subject_document", "any_document", "chain_document"] = "subject_document"

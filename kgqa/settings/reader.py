@@ -39,7 +39,7 @@ class RankingSettings(LoraSettings):
     question_tokens: Positive = 64
     """Maximum tokens of a question; longer ones are truncated."""
     bidirectional: bool = False
-    """Let each token of a decoder-only encoder, as Llama, see later tokens too (BehnamGhader et al. 2024); false: as it was pretrained."""
+    """Let each token of a decoder-only encoder, such as Llama, see later tokens (BehnamGhader et al. 2024); false: as pretrained."""
 
 
 class EncoderSettings(RankingSettings):
@@ -98,7 +98,7 @@ class BooleanSettings(EncoderSettings):
     context: bool = True
     """Read the paragraphs too."""
     question_tokens: Positive = 160
-    """Maximum tokens of question and steps; longer ones are truncated, at the latest at a third of the window."""
+    """Maximum tokens of question and steps, and never more than a third of the window; longer ones are truncated."""
 
 
 class LinkSettings(RankingSettings):

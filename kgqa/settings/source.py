@@ -27,12 +27,12 @@ class SourceSettings(Settings):
     """Where the tables of entities, facts and documents come from."""
 
     layout: Literal["wikidata", "medline", "import", "questions"]
-    """Layout of the source files (``kgqa/sources``). ``import``: a folder written by ``kgqa import``, which kgqa recognises whatever this
-    setting says. ``questions``: no graph, only the question sets that ``kgqa compose`` gets as arguments."""
+    """Layout of the source files (``kgqa/sources``). ``import``: a folder written by ``kgqa import``; kgqa recognises such a folder
+    even if this setting has another value. ``questions``: no graph, only the question sets that ``kgqa compose`` gets as arguments."""
 
 
 class DocumentSettings(Settings):
-    """Which documents become part of the graph."""
+    """Selection of the documents that become part of the graph."""
 
     exclude_about: tuple[str, ...] = ()
     """Ids of entities whose own article is removed from the graph (WikiHop: the United States, section 3.2)."""

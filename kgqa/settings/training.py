@@ -18,7 +18,7 @@ class TrainingSettings(Settings):
     epochs: Positive = 3
     """Maximum passes over the train split."""
     max_steps: Positive | None = None
-    """Maximum optimiser steps, in whatever epoch; null: no limit."""
+    """Maximum optimiser steps, over all epochs; null: no limit."""
     batch: Positive = 16
     """Questions per optimiser step."""
     batch_tokens: Positive = 8192
@@ -58,6 +58,6 @@ class TrainingSettings(Settings):
     """Processes that prepare batches in advance; 0: the training process prepares them. They do not change the result."""
     compile: bool = False
     """Compile training steps with ``torch.compile``, for batches of any shape: slow at first, then faster where most of a step is a network
-    without recurrent layers. The result is the same but for rounding and dropout, which is drawn in another way."""
+    without recurrent layers. The result is the same except for rounding and dropout, which is drawn differently."""
     gradient_checkpointing: bool = False
     """Recompute the layers of a pretrained encoder in the backward pass, which takes less memory and more time."""
