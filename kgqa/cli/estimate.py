@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
@@ -21,7 +20,7 @@ REASONS = 5
 def estimate(
     domain: AnyDomain,
     source: Source = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
     share: Annotated[
         float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")
     ] = SHARE,

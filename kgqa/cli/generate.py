@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +26,7 @@ def generate(
             "strategyqa."
         ),
     ] = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -82,7 +81,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     print_changed(console, plan.changed)
     if plan.replaces:
         console.print("This would replace a dataset with other settings or input.", style="yellow")
-    console.say(f"Would write {plan.dataset}. Nothing was changed.")
+    console.say(f"Would write {plan.place}. Nothing was changed.")
 
 
 def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
@@ -95,8 +94,8 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
         for cells in baseline_rows(report.baselines):
             shortcuts.add_row(*cells)
         print_tables(console, report.funnel, report.seconds, report.reused, shortcuts)
-    print_result(console, report.dataset, report.counts, report.funnel, report.seconds)
-    print_verdict(console, report.verdict, report.dataset)
+    print_result(console, report.place, report.counts, report.funnel, report.seconds)
+    print_verdict(console, report.verdict, report.place)
     print_notes(console, report.funnel)
     print_if_seed(console, report.is_seed)
     as_wikihop = report.recipe == RECIPE  # others have settings and formats of their own
@@ -107,7 +106,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
     print_changed(console, report.changed)
     if report.replaced:
         console.print("This replaced a dataset with other settings or input. To keep both, use two workspaces.", style="yellow")
-    place = quote(str(report.dataset))
+    place = quote(report.place)
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     if as_wikihop:

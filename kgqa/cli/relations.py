@@ -28,7 +28,7 @@ MEANING = (
 def relations(
     domain: AnyDomain,
     source: Source = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
     workers: Workers = None,

@@ -262,7 +262,11 @@ def test_an_upload_goes_on_after_a_fault_that_passes(objects: ObjectServer, data
         (["estimate", "wikidata", "--source", f"s3://{BUCKET}/x", "--workspace", "w"], ["no such object"]),
         (["import", "edges", f"s3://{BUCKET}/x.tsv", "--out", "tables"], ["no such object"]),
         (["import", "edges", "edges.tsv", "--out", f"s3://{BUCKET}/tables"], ["writes on this machine"]),
-        (["generate", "--domain", "wikidata", "--workspace", f"s3://{BUCKET}/w"], ["writes on this machine"]),
+        (["generate", "--domain", "wikidata", "--workspace", "s3://no-such-bucket/w"], ["no such bucket"]),
+        (["query", "hubs", "--workspace", f"s3://{BUCKET}/none"], ["there is no graph in this workspace", f"s3://{BUCKET}/none"]),
+        (["load", "--workspace", f"s3://{BUCKET}/none"], ["there is no graph in this workspace"]),
+        (["generate", "--domain", "wikidata", "--workspace", "hf://o/n"], ["a hf:// URL is not read here"]),
+        (["generate", "--domain", "wikidata", "--workspace", f"s3://key:{SECRET}@corpora/w"], ["user name or password"]),
         (["convert", "DATASET", "--to", "musique", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
         (["split", "DATASET", "--out", f"gs://{BUCKET}/w"], ["writes on this machine"]),
         (["audit", "DATASET", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
@@ -288,8 +292,7 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(
         ("import", "edges", "SET", "--out"), ("convert", "SET", "--to", "musique", "--out"), ("split", "SET", "--out"),
         ("contrast", "unanswerable", "SET", "--out"), ("audit", "SET", "--out"),
         ("train", "majority", "SET", "--out"), ("predict", "majority", "SET", "--out"), ("evaluate", "SET", "predictions.json", "--json"),
-        ("generate", "--domain", "wikidata", "--source", "SET", "--workspace"),
-        ("compose", "SET", "--workspace"), ("export", "SET", "--to", "musique", "--out"),
+        ("export", "SET", "--to", "musique", "--out"),
     ],
 )  # fmt: skip
 def test_a_url_to_write_to_is_refused_as_given_before_the_store_is_asked(objects: ObjectServer, arguments: list[str], cli: Cli) -> None:
