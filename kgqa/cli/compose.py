@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, RunWorkspace, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -39,7 +39,7 @@ def compose(
     composer: Annotated[
         str | None, Option(help="Composer of the questions: rules, model, llm or people; by default the domain's setting (rules).")
     ] = None,
-    workspace: Annotated[str, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for pairs, chains, splits and contexts.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,

@@ -12,7 +12,7 @@ from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 
 
 def explore(
-    workspace: Annotated[str, Option(help="Workspace with the graph and datasets.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace (folder or URL) with the graph and datasets.")] = WORKSPACE,
     port: Annotated[int, Option(help="Local port; 0: any free port.")] = PORT,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,

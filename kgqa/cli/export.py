@@ -24,7 +24,7 @@ def export(
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="New output folder; existing files are not replaced.")] = None,
-    workspace: Annotated[str | None, Option(help="Workspace with the graph; by default kgqa-workspace.")] = None,
+    workspace: Annotated[str | None, Option(help="Workspace (folder or URL) with the graph; by default kgqa-workspace.")] = None,
     dataset: Annotated[
         list[str] | None,
         Option(help="Add the samples of this dataset: a folder, a URL, or a name in the workspace; repeatable."),

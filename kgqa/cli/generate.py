@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, RunWorkspace, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -26,7 +26,7 @@ def generate(
             "strategyqa."
         ),
     ] = None,
-    workspace: Annotated[str, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,

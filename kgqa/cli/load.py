@@ -15,7 +15,7 @@ from kgqa.settings.defaults import WORKSPACE
 
 def load(
     store: Store = "neo4j",
-    workspace: Annotated[str, Option(help="Workspace with the graph.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace (folder or URL) with the graph.")] = WORKSPACE,
     dataset: Annotated[str | None, Option(help="Add the samples of this dataset: a folder, a URL, or a name in the workspace.")] = None,
     rejected: Annotated[bool, Option("--rejected", help="With --dataset: add its rejected questions.")] = False,
     replace: Annotated[bool, Option("--replace", help="Replace a different graph that kgqa loaded before.")] = False,

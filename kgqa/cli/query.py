@@ -26,7 +26,9 @@ MEMORY, BYTES = f"{QUERY_MEMORY >> 30}GiB", f"{QUERY_BYTES >> 20}MiB"
 def query(
     context: typer.Context,
     name: Annotated[str | None, Argument(help="Name of the query; --list shows all.")] = None,
-    workspace: Annotated[str, Option(help="Workspace with the graph; with --store neo4j the server's graph is used.")] = WORKSPACE,
+    workspace: Annotated[
+        str, Option(help="Workspace (folder or URL) with the graph; with --store neo4j the server's graph is used.")
+    ] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
     cypher: Annotated[str | None, Option(help="A read-only Cypher query, instead of a name.")] = None,
     param: Annotated[

@@ -30,11 +30,14 @@ from kgqa.object_store.service import Service, endpoint
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import key_of, known_hash
 from kgqa.runs.manifest import MANIFEST
-from kgqa.runs.scratch import TEMPORARY
+from kgqa.runs.scratch import TEMPORARY, remove
 from kgqa.runs.workspace import OWNER, StageRecord, Workspace
+from kgqa.sources.imported import MANIFEST as IMPORT_MANIFEST, PARTS
 
 RUN = "run.json"
 FILES = "files"
+IMPORT = "import"
+"""The stage that a record calls the import of a domain's files."""
 
 
 def workspace_at(place: str | Path, progress: Progress | None = None) -> Workspace:
@@ -52,7 +55,7 @@ class StoredWorkspace(Workspace):
         super().__init__(root / address.path)
         self._root, self._address, self._progress = root, address, progress
         self._service = Service.of(address)
-        self._run = ""
+        self._run, self._claimed = "", False
         self._fetched: set[str] = set()
         self._records: dict[str, StageRecord | None] = {}
 
@@ -82,9 +85,14 @@ class StoredWorkspace(Workspace):
         if (text := self._claim_text()) is not None:  # the copy may be missing, or of an earlier run
             self.replace(self.path / OWNER, lambda partial: partial.write_text(text, "utf-8"))
         changes = super().claim(domain=domain, inputs=inputs)
-        self._run = secrets.token_hex(16)
-        self._put(RUN, json.dumps({"run": self._run}).encode())
+        self._begin()
+        self._claimed = True
         return changes
+
+    def _begin(self) -> None:
+        if not self._run:
+            self._run = secrets.token_hex(16)
+            self._put(RUN, json.dumps({"run": self._run}).encode())
 
     def _claim_text(self) -> str | None:
         text = self._content(OWNER)
@@ -132,7 +140,8 @@ class StoredWorkspace(Workspace):
                 raise ObjectStoreError(f"{self._service.url(stored)}: the store took this object and lacks a part; run the command again.")
         if missing:
             self._progress.finish(f"{sum(missing.values()) / 1e6:,.1f} MB")
-        self._put(OWNER, (self.path / OWNER).read_bytes())
+        if self._claimed:
+            self._put(OWNER, (self.path / OWNER).read_bytes())
         self._put(f"tables/{record.stage}.json", (self.tables / f"{record.stage}.json").read_bytes())
         self._records[record.stage] = record
 
@@ -148,6 +157,23 @@ class StoredWorkspace(Workspace):
     def _held(self) -> AbstractContextManager[object]:
         """The lock, unless this process has it already."""
         return self if self._lock is None else nullcontext()
+
+    def bring_import(self, key: str) -> None:
+        """Copy the import if it is in the store. Without its parts nothing can be added to a copy, so one of another ``key`` is removed."""
+        self._begin()
+        record = self._record(IMPORT)
+        if record is not None and record.key == key:
+            remove(self.imported)
+            self.bring([record])
+        elif (self.imported / IMPORT_MANIFEST).is_file() and not (self.imported / PARTS).is_dir():
+            remove(self.imported)
+
+    def keep_import(self, key: str) -> None:
+        """Put the tables of an import into the store, as those of a stage; its parts stay here."""
+        outputs = {path.relative_to(self.path).as_posix(): known_hash(path) for path in sorted(self.imported.iterdir()) if path.is_file()}
+        record = StageRecord(stage=IMPORT, key=key, outputs=outputs, report={}, seconds=0.0)
+        self.record(record)
+        self.keep(record)
 
     def has_dataset(self, folder: Path, key: str | None = None) -> bool:
         """Whether there is one in the store or, if any will do, here."""
@@ -200,6 +226,7 @@ class StoredWorkspace(Workspace):
 
     def _check_last(self) -> None:
         """Raise WorkspaceBusy if another run has begun here, so that the two do not undo each other's work."""
+        self._begin()
         text = self._content(RUN)
         if text is None or self._run.encode() not in text:
             raise WorkspaceBusy(

@@ -246,6 +246,12 @@ class Workspace:
     def fetch(self, *stages: str) -> None:
         """Before a command reads the outputs of ``stages`` outside a run: have the finished ones on this machine; here they are."""
 
+    def bring_import(self, key: str) -> None:
+        """Have the import of ``key`` on this machine, in the place of another; here it is, if it is anywhere."""
+
+    def keep_import(self, key: str) -> None:
+        """Have the finished import of ``key`` where the workspace lies; here it is."""
+
     def has_dataset(self, folder: Path, key: str | None = None) -> bool:
         """Whether there is a dataset, of this ``key`` if one is given, that :meth:`bring_dataset` would put at ``folder``, or any there."""
         return key is None and folder.exists()

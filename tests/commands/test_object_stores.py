@@ -230,6 +230,12 @@ def test_the_command_that_reads_a_dataset_is_quoted_for_the_shell(objects: Objec
     assert f"kgqa show 's3://{BUCKET}/a $b'" in cli("publish", dataset, "--to", f"s3://{BUCKET}/a $b").out
 
 
+def test_a_file_that_is_not_what_the_manifest_says_is_named(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
+    kgqa.publish(dataset, to=PUBLISHED)
+    objects.put(f"{PREFIX}/dev.parquet", (dataset / "test.parquet").read_bytes())
+    cli("show", PUBLISHED).sentence(f"{PUBLISHED}/dev.parquet", "is not what manifest.json says")
+
+
 def test_an_upload_of_which_the_store_lacks_a_file_gets_no_manifest(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
     objects.hidden.append(f"{PREFIX}/dev.parquet")
     cli("publish", dataset, "--to", PUBLISHED).sentence(f"{PUBLISHED}/dev.parquet", "after the upload")
