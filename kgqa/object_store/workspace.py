@@ -228,7 +228,11 @@ class StoredWorkspace(Workspace):
         """Raise WorkspaceBusy if another run has begun here, so that the two do not undo each other's work."""
         self._begin()
         text = self._content(RUN)
-        if text is None or self._run.encode() not in text:
+        if text is None:
+            raise ObjectStoreError(
+                f"{self.place}/{RUN}: this run wrote the object, and the store has it no more; run the same command again."
+            )
+        if self._run.encode() not in text:
             raise WorkspaceBusy(
                 f"{self.place}: another run has begun in this workspace since, so this one ends; run it again when the other has ended, or "
                 "choose another --workspace."

@@ -21,8 +21,8 @@ from tests.command import COMMAND, environment
 from tests.conftest import Cli
 from tests.object_server import BUCKET, CUT, KEY_ID, SECRET, SHORT, ObjectServer
 
-URL = f"s3://{BUCKET}/work/med"
-DATASET = "work/med/datasets/medhop"
+URL = f"s3://{BUCKET}/made/med"
+DATASET = "made/med/datasets/medhop"
 STAGES = 9
 
 
@@ -53,7 +53,7 @@ def stored(seed_medline: Path, moto_port: int, tmp_path_factory: pytest.TempPath
             patch.setenv(name, value)
         patch.setenv("KGQA_OBJECTS", str(tmp_path_factory.mktemp("first")))
         kgqa.generate("medline", workspace=URL)
-        return {key: server.get(key) for key in server.keys("work")}
+        return {key: server.get(key) for key in server.keys("made")}
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_the_dataset_is_that_of_a_folder_and_names_no_secret(finished: ObjectSer
             assert finished.get(f"{DATASET}/{name}") == path.read_bytes(), name
     ours, theirs = json.loads(finished.get(f"{DATASET}/manifest.json")), json.loads((local / "manifest.json").read_text("utf-8"))
     assert {key for key in ours if ours[key] != theirs[key]} <= {"seconds"}
-    for key in finished.keys("work"):
+    for key in finished.keys("made"):
         content = finished.get(key)
         assert KEY_ID.encode() not in content
         assert SECRET.encode() not in content
@@ -128,7 +128,7 @@ def test_a_plan_of_another_machine_copies_nothing(finished: ObjectServer, machin
 def test_another_machine_goes_on_after_the_stages_that_are_finished(
     finished: ObjectServer, stored: dict[str, bytes], machine: Machine
 ) -> None:
-    last = "work/med/tables/filter_samples.json"
+    last = "made/med/tables/filter_samples.json"
     for key in (last, f"{DATASET}/manifest.json"):
         finished.delete(key)
     machine.use("second")
@@ -136,7 +136,7 @@ def test_another_machine_goes_on_after_the_stages_that_are_finished(
     assert len(report.reused) == STAGES - 1
     assert {"filter_samples", "write_dataset"}.isdisjoint(report.reused)
     for key, content in stored.items():
-        if key.startswith((f"{DATASET}/", "work/med/files/")) and not key.endswith("manifest.json"):
+        if key.startswith((f"{DATASET}/", "made/med/files/")) and not key.endswith("manifest.json"):
             assert finished.get(key) == content, key
     before, after = (StageRecord.read(text) for text in (stored[last], finished.get(last)))
     assert before is not None
@@ -200,16 +200,16 @@ def test_what_fails_for_a_while_is_asked_again(finished: ObjectServer, machine: 
 def test_a_store_that_fails_gives_one_sentence_and_the_run_goes_on_later(
     finished: ObjectServer, machine: Machine, seed_medline: Path, method: str, part: str, status: int, says: str
 ) -> None:
-    last = "work/med/tables/filter_samples.json"
-    outputs = {key: {*json.loads(finished.get(key))["outputs"].values()} for key in finished.keys("work/med/tables")}
+    last = "made/med/tables/filter_samples.json"
+    outputs = {key: {*json.loads(finished.get(key))["outputs"].values()} for key in finished.keys("made/med/tables")}
     own = outputs.pop(last).difference(*outputs.values())  # the others are outputs of earlier stages, too
-    for key in [last, *[f"work/med/files/{digest}.parquet" for digest in own], *finished.keys(DATASET)]:
+    for key in [last, *[f"made/med/files/{digest}.parquet" for digest in own], *finished.keys(DATASET)]:
         finished.delete(key)
     machine.use("second")
     finished.fail(method, part, status, times=10**6)
     with pytest.raises(ObjectStoreError) as error:
         kgqa.generate("medline", workspace=URL)
-    sentence(error.value, f"s3://{BUCKET}/work/med", says)
+    sentence(error.value, f"s3://{BUCKET}/made/med", says)
     assert f"{DATASET}/manifest.json" not in finished.keys(DATASET)
     finished.faults.clear()
     machine.use("third")
@@ -226,11 +226,11 @@ def test_an_object_that_is_not_what_its_record_says_is_named(
     finished: ObjectServer, machine: Machine, seed_medline: Path, where: str, change: str
 ) -> None:
     if where == "files":
-        record = "work/med/tables/link_mentions.json"
+        record = "made/med/tables/link_mentions.json"
         digest = json.loads(finished.get(record))["outputs"]["tables/mentions.parquet"]
-        key = f"work/med/files/{digest}.parquet"
+        key = f"made/med/files/{digest}.parquet"
         finished.delete(f"{DATASET}/manifest.json")
-        finished.delete("work/med/tables/filter_samples.json")
+        finished.delete("made/med/tables/filter_samples.json")
     else:
         record, key = f"{DATASET}/manifest.json", f"{DATASET}/dev.parquet"
     if change == "gone":
@@ -243,7 +243,7 @@ def test_an_object_that_is_not_what_its_record_says_is_named(
         kgqa.generate("medline", workspace=URL)
     sentence(error.value, f"s3://{BUCKET}/{key}", f"delete s3://{BUCKET}/{record}", "missing" if change == "gone" else "is not what")
     assert not [path for path in files_below(copies) if path.name in {"mentions.parquet", "dev.parquet"} or "partial" in path.name]
-    for name in {record, key} & set(finished.keys("work")):
+    for name in {record, key} & set(finished.keys("made")):
         finished.delete(name)
     report = kgqa.generate("medline", workspace=URL)
     assert data(report.dataset) == data(seed_medline / "datasets" / "medhop")
@@ -253,7 +253,7 @@ def test_an_object_that_is_not_what_its_record_says_is_named(
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"stage": "link_mentions"}'])
 def test_a_damaged_record_counts_for_nothing(finished: ObjectServer, machine: Machine, content: bytes) -> None:
-    finished.put("work/med/tables/link_mentions.json", content)
+    finished.put("made/med/tables/link_mentions.json", content)
     machine.use("second")
     report = kgqa.generate("medline", workspace=URL)
     assert "link_mentions" not in report.reused
@@ -261,7 +261,7 @@ def test_a_damaged_record_counts_for_nothing(finished: ObjectServer, machine: Ma
 
 
 def test_a_record_that_names_a_file_elsewhere_counts_for_nothing(finished: ObjectServer, machine: Machine, tmp_path: Path) -> None:
-    key = "work/med/tables/link_mentions.json"
+    key = "made/med/tables/link_mentions.json"
     record = StageRecord.read(finished.get(key))
     assert record is not None
     evil = StageRecord(
@@ -276,8 +276,8 @@ def test_a_record_that_names_a_file_elsewhere_counts_for_nothing(finished: Objec
 
 
 def test_no_list_is_needed_to_go_on(finished: ObjectServer, machine: Machine) -> None:
-    finished.hidden.extend(finished.keys("work"))
-    finished.delete("work/med/tables/filter_samples.json")
+    finished.hidden.extend(finished.keys("made"))
+    finished.delete("made/med/tables/filter_samples.json")
     machine.use("second")
     report = kgqa.generate("medline", workspace=URL)
     assert len(report.reused) == STAGES
@@ -298,14 +298,25 @@ def test_of_two_runs_the_earlier_ends(objects: ObjectServer, machine: Machine, p
 
     def begin_another(method: str, path: str) -> None:
         if method in {"GET", "HEAD"} and part in path:
-            objects.put("work/med/run.json", b'{"run": "another"}')
+            objects.put("made/med/run.json", b'{"run": "another"}')
 
     objects.before = begin_another
     with pytest.raises(WorkspaceBusy) as error:
         kgqa.generate("medline", workspace=URL)
     sentence(error.value, URL, "another run has begun")
-    assert f"work/med/{part}" not in objects.keys("work")
-    assert objects.get("work/med/run.json") == b'{"run": "another"}'
+    assert f"made/med/{part}" not in objects.keys("made")
+    assert objects.get("made/med/run.json") == b'{"run": "another"}'
+
+
+def test_a_store_that_loses_what_it_took_is_named(objects: ObjectServer, machine: Machine) -> None:
+    machine.use("first")
+    objects.before = lambda method, path: (
+        objects.delete("made/med/run.json") if (method, path.endswith("run.json")) == ("HEAD", True) else None
+    )
+    with pytest.raises(ObjectStoreError) as error:
+        kgqa.generate("medline", workspace=URL)
+    sentence(error.value, f"{URL}/run.json", "has it no more")
+    assert objects.keys("made/med/tables") == []
 
 
 def test_two_runs_of_one_machine_exclude_each_other(finished: ObjectServer, machine: Machine) -> None:
@@ -327,11 +338,11 @@ def test_commands_read_the_workspace(finished: ObjectServer, seed_medline: Path,
     loaded = cli("load", "--store", "embedded", "--workspace", URL, "--dataset", f"{URL}/datasets/medhop")
     assert (loaded.status, "113 samples" in loaded.out) == (0, True), loaded.err
     assert cli("show", f"{URL}/datasets/medhop").status == 0
-    assert uploads(finished) == [f"/{BUCKET}/work/med/run.json"], "relations is a run; the others only read"
+    assert uploads(finished) == [f"/{BUCKET}/made/med/run.json"], "relations is a run; the others only read"
 
 
 def test_composing_goes_on_elsewhere(objects: ObjectServer, machine: Machine) -> None:
-    place = f"s3://{BUCKET}/work/composed"
+    place = f"s3://{BUCKET}/made/composed"
     machine.use("first")
     first = kgqa.compose(domain="companies", workspace=place, filter="none")
     machine.use("second")
@@ -347,9 +358,11 @@ def test_the_copy_of_a_machine_whose_upload_failed_is_uploaded_later(objects: Ob
     with pytest.raises(ObjectStoreError):
         kgqa.generate("medline", workspace=URL)
     objects.faults.clear()
+    assert any(key.endswith(".lbug") for key in uploads(objects))
     report = kgqa.generate("medline", workspace=URL)
     assert report.reused == ["read_sources", "link_mentions", "build_store"]
-    assert "work/med/tables/build_store.json" in objects.keys("work")
+    assert not any(key.endswith(".lbug") for key in uploads(objects)), "the upload of a stage goes on with what is missing"
+    assert "made/med/tables/build_store.json" in objects.keys("made")
 
 
 def test_others_cannot_look_into_the_copy(finished: ObjectServer, machine: Machine) -> None:
