@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, RunWorkspace, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -39,7 +39,7 @@ def compose(
     composer: Annotated[
         str | None, Option(help="Composer of the questions: rules, model, llm or people; by default the domain's setting (rules).")
     ] = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for pairs, chains, splits and contexts.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -93,12 +93,12 @@ def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
             shapes.add_row(split, f"{count:,}", *(f"{result.shapes[split].get(name, 0):,}" for name in names))
         print_tables(console, result.funnel, result.seconds, result.reused, *([shapes] if result.counts else []))
     if result.tasks is None:
-        print_result(console, result.dataset, result.counts, result.funnel, result.seconds)
+        print_result(console, result.place, result.counts, result.funnel, result.seconds)
         totals: Counter[str] = Counter()
         for shape_counts in result.shapes.values():
             totals.update(shape_counts)
         console.say("Reasoning graphs: " + ", ".join(f"{name} {count:,}" for name, count in sorted(totals.items())))
-        print_verdict(console, result.verdict, result.dataset)
+        print_verdict(console, result.verdict, result.place)
         print_notes(console, result.funnel)
     if result.filter == "none":
         console.print("Not filtered: some questions can be answered without all of their hops.", style="yellow")
@@ -115,7 +115,7 @@ def _print(console: Terminal, result: Composition, *, verbose: bool) -> None:
         console.say(f"{result.tasks}: tasks for annotators", style="bold")
         console.say(f"Next: the same command with --answers {quote(str(result.tasks))}, once the lines of it (or of a copy) are filled in")
         return
-    place = quote(str(result.dataset))
+    place = quote(result.place)
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     console.say(f"      kgqa export {place} --to musique --out DIR")

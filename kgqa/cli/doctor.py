@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def doctor(
     queries: Annotated[int, Option(help="Random queries per store; kgqa itself is tested with 10000.")] = DOCTOR_QUERIES,
     seed: Annotated[int, Option(help="Seed of graphs, queries and arguments.")] = SEED,
-    workspace: Annotated[Path, Option(help="Folder whose disk is checked.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Folder whose disk is checked.")] = WORKSPACE,
     script: Annotated[Path | None, Option(help="File for a script that reproduces a wrong answer.")] = None,
     neo4j_uri: Neo4jUri = None,
     neo4j_user: Neo4jUser = None,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import AnyDomain, Source, print_if_seed
+from kgqa.cli.options import AnyDomain, RunWorkspace, Source, print_if_seed
 from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ REASONS = 5
 def estimate(
     domain: AnyDomain,
     source: Source = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for the tables, which kgqa generate reuses.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     share: Annotated[
         float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")
     ] = SHARE,

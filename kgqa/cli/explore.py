@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from kgqa.settings.defaults import PORT, STORE, WORKSPACE
 
 
 def explore(
-    workspace: Annotated[Path, Option(help="Workspace with the graph and datasets.")] = WORKSPACE,
+    workspace: Annotated[str, Option(help="Workspace (folder or URL) with the graph and datasets.")] = WORKSPACE,
     port: Annotated[int, Option(help="Local port; 0: any free port.")] = PORT,
     store: Store = STORE,
     neo4j_uri: Neo4jUri = None,

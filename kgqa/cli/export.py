@@ -24,10 +24,10 @@ def export(
         ),
     ] = None,
     out: Annotated[Path | None, Option(help="New output folder; existing files are not replaced.")] = None,
-    workspace: Annotated[Path | None, Option(help="Workspace with the graph; by default kgqa-workspace.")] = None,
+    workspace: Annotated[str | None, Option(help="Workspace (folder or URL) with the graph; by default kgqa-workspace.")] = None,
     dataset: Annotated[
-        list[Path] | None,
-        Option(help="Add the samples of this dataset: a folder, or a name in the workspace; repeatable."),
+        list[str] | None,
+        Option(help="Add the samples of this dataset: a folder, a URL, or a name in the workspace; repeatable."),
     ] = None,
     rejected: Annotated[bool, Option("--rejected", help="With --dataset: add its rejected questions.")] = False,
     entity: Annotated[str | None, Option(help="With graphml: the neighbourhood of this entity, an id or name.")] = None,

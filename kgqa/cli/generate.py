@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, Source, Store, Workers, print_if_seed, server
+from kgqa.cli.options import Cluster, Neo4jDatabase, Neo4jUri, Neo4jUser, RunWorkspace, Source, Store, Workers, print_if_seed, server
 from kgqa.cli.summary import Verbose, print_changed, print_notes, print_result, print_tables, print_verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 
@@ -27,7 +26,7 @@ def generate(
             "strategyqa."
         ),
     ] = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -84,7 +83,7 @@ def _print_plan(console: Terminal, plan: Plan) -> None:
     print_changed(console, plan.changed)
     if plan.replaces:
         console.print("This would replace a dataset with other settings or input.", style="yellow")
-    console.say(f"Would write {plan.dataset}. Nothing was changed.")
+    console.say(f"Would write {plan.place}. Nothing was changed.")
 
 
 def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
@@ -97,8 +96,8 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
         for cells in baseline_rows(report.baselines):
             shortcuts.add_row(*cells)
         print_tables(console, report.funnel, report.seconds, report.reused, shortcuts)
-    print_result(console, report.dataset, report.counts, report.funnel, report.seconds)
-    print_verdict(console, report.verdict, report.dataset)
+    print_result(console, report.place, report.counts, report.funnel, report.seconds)
+    print_verdict(console, report.verdict, report.place)
     print_notes(console, report.funnel)
     print_if_seed(console, report.is_seed)
     as_wikihop = report.recipe == RECIPE  # others have settings and formats of their own
@@ -109,7 +108,7 @@ def _print_report(console: Terminal, report: Report, *, verbose: bool) -> None:
     print_changed(console, report.changed)
     if report.replaced:
         console.print("This replaced a dataset with other settings or input. To keep both, use two workspaces.", style="yellow")
-    place = quote(str(report.dataset))
+    place = quote(report.place)
     console.say(f"The card has the rest: {place}/README.md")
     console.say(f"Next: kgqa show {place}")
     if as_wikihop:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
@@ -16,8 +15,8 @@ from kgqa.settings.defaults import WORKSPACE
 
 def load(
     store: Store = "neo4j",
-    workspace: Annotated[Path, Option(help="Workspace with the graph.")] = WORKSPACE,
-    dataset: Annotated[Path | None, Option(help="Add the samples of this dataset: a folder, or a name in the workspace.")] = None,
+    workspace: Annotated[str, Option(help="Workspace (folder or URL) with the graph.")] = WORKSPACE,
+    dataset: Annotated[str | None, Option(help="Add the samples of this dataset: a folder, a URL, or a name in the workspace.")] = None,
     rejected: Annotated[bool, Option("--rejected", help="With --dataset: add its rejected questions.")] = False,
     replace: Annotated[bool, Option("--replace", help="Replace a different graph that kgqa loaded before.")] = False,
     neo4j_uri: Neo4jUri = None,

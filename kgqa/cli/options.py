@@ -24,6 +24,9 @@ Source = Annotated[
         "default."
     ),
 ]
+RunWorkspace = Annotated[
+    str, Option(help="Workspace: folder, s3://BUCKET/PREFIX or gs://… for tables, graph and datasets; finished stages are reused.")
+]
 From = Annotated[str | None, Option("--from", help="Format of the question set; detected by default.")]
 Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
 # Only Neo4jSettings reads the environment, so these values come from the command line.

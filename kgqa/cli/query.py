@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,7 +26,9 @@ MEMORY, BYTES = f"{QUERY_MEMORY >> 30}GiB", f"{QUERY_BYTES >> 20}MiB"
 def query(
     context: typer.Context,
     name: Annotated[str | None, Argument(help="Name of the query; --list shows all.")] = None,
-    workspace: Annotated[Path, Option(help="Workspace with the graph; with --store neo4j the server's graph is used.")] = WORKSPACE,
+    workspace: Annotated[
+        str, Option(help="Workspace (folder or URL) with the graph; with --store neo4j the server's graph is used.")
+    ] = WORKSPACE,
     format: Annotated[str, Option(help="table, json or csv.")] = "table",  # noqa: A002 - what people type
     cypher: Annotated[str | None, Option(help="A read-only Cypher query, instead of a name.")] = None,
     param: Annotated[
@@ -53,7 +54,7 @@ def query(
     """Run a named Cypher query or your own. Parameters of a named query are given as --PARAMETER VALUE."""
     import kgqa
     from kgqa.commands.query import answer
-    from kgqa.runs.workspace import Workspace
+    from kgqa.object_store.workspace import workspace_at
     from kgqa.store.cypher import cypher_parameters
     from kgqa.store.limits import read_size
 
@@ -81,7 +82,7 @@ def query(
     elif name is None:
         raise QueryError("give the name of a query, --list to see all of them, or --cypher with one of your own.")
     else:
-        place = Workspace(workspace)
+        place = workspace_at(workspace)
         _print(answer(name, parameters(context.args), place, store, neo4j, seconds=seconds, explain=format == "table"), format)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from kgqa.cli.options import AnyDomain, Cluster, Source, Workers, print_if_seed
+from kgqa.cli.options import AnyDomain, Cluster, RunWorkspace, Source, Workers, print_if_seed
 from kgqa.settings.defaults import RELATIONS_SORT, SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MEANING = (
 def relations(
     domain: AnyDomain,
     source: Source = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables, graph and datasets; finished stages are reused.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     recipe: Annotated[str | None, Option(help="Variant of the domain, as for kgqa generate.")] = None,
     workers: Workers = None,

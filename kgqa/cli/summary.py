@@ -10,8 +10,6 @@ from typer import Option
 from kgqa.runs.funnel import count_list
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kgqa.cli.terminal import Terminal
     from kgqa.runs.funnel import FunnelRow
     from kgqa.runs.verdict import Verdict
@@ -26,9 +24,9 @@ SENTENCES = 2
 
 
 def print_result(
-    console: Terminal, dataset: Path, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
+    console: Terminal, dataset: str, counts: Mapping[str, int], funnel: Sequence[FunnelRow], seconds: Mapping[str, float]
 ) -> None:
-    """Print the dataset's folder, the sizes of its splits, the rules that dropped most, and the time."""
+    """Print the dataset's place, the sizes of its splits, the rules that dropped most, and the time."""
     from kgqa.runs.funnel import LOSES
 
     total = count_list(counts)
@@ -42,13 +40,13 @@ def print_result(
     console.say(f"Time: {sum(seconds.values()):,.0f} s, mostly " + ", ".join(f"{name} {part:,.0f}" for name, part in slowest))
 
 
-def print_verdict(console: Terminal, verdict: Verdict, dataset: Path) -> None:
+def print_verdict(console: Terminal, verdict: Verdict, dataset: str) -> None:
     """Print the verdict in at most twelve lines of 80 columns; the card has all of it."""
     from shlex import quote
 
     for sentence in verdict.shortcuts:
         console.say(sentence)
-    audit = f"kgqa audit {quote(str(dataset))}"
+    audit = f"kgqa audit {quote(dataset)}"
     if verdict.findings:
         console.say(f"The audit finds (details: {audit}):")
     else:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Option
 
-from kgqa.cli.options import AnyDomain, Source, Workers, print_if_seed
+from kgqa.cli.options import AnyDomain, RunWorkspace, Source, Workers, print_if_seed
 from kgqa.settings.defaults import SEED, WORKSPACE
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def validate(
     domain: AnyDomain,
     source: Source = None,
-    workspace: Annotated[Path, Option(help="Workspace: folder for tables and graph; kgqa generate reuses what is finished.")] = WORKSPACE,
+    workspace: RunWorkspace = WORKSPACE,
     documents: Annotated[int, Option(help="Maximum documents to link; if there are more, a random sample is used.")] = 50_000,
     seed: Annotated[int, Option(help="Seed, as for kgqa generate.")] = SEED,
     workers: Workers = None,

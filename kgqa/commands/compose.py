@@ -22,6 +22,7 @@ from kgqa.formats.huggingface import hub
 from kgqa.formats.question_set import open_dataset
 from kgqa.object_store.address import recorded
 from kgqa.object_store.mirror import local_copy
+from kgqa.object_store.workspace import workspace_at
 from kgqa.progress import Progress, Silent
 from kgqa.readers.llm.endpoint_reader import check_connection
 from kgqa.readers.portable import nodes_for
@@ -38,12 +39,11 @@ from kgqa.recipes.musique.recipe import RECIPE, SETS
 from kgqa.recipes.musique.tags import check_pipeline
 from kgqa.recipes.preparation import READING
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import Watch, check_is_local, files_below, hashes_of
+from kgqa.runs.files import Watch, files_below, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
 from kgqa.runs.verdict import Verdict
-from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.llm import NO_PRICES
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
@@ -68,6 +68,8 @@ class Composition:
 
     dataset: Path
     """The finished folder; with ``tasks``, the folder of the later dataset."""
+    place: str
+    """Where the dataset lies, as users name it: its URL in a workspace in an object store, else the folder."""
     tasks: Path | None
     """File of tasks for annotators, if no question is composed before they answer."""
     counts: dict[str, int]
@@ -140,8 +142,7 @@ def compose(
         raise SettingsError("--source is the folder of a domain's graph, but question sets are given; leave out one of the two.")
     if not set_paths and domain is None:
         raise SettingsError("nothing to compose: give question sets, or --domain with --source for a graph.")
-    check_is_local(Path(workspace))
-    place = Workspace(Path(workspace))
+    place = workspace_at(workspace, progress)
     opened_domain = load_domain(
         domain or QUESTIONS,
         source=None if source is None else local_copy(source, deep=False, progress=progress),
@@ -167,7 +168,7 @@ def compose(
         check_pipeline(settings.pairs.spacy)
     people = None if answers is None else Path(answers)
     _check_composer(
-        settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=Path(workspace),
+        settings.composition, model=model, endpoint=endpoint, max_cost=max_cost, answers=people, workspace=place.path,
         filter_asks=filter_asks,
     )  # fmt: skip
     if (opened_domain.settings.source.layout == QUESTIONS) != bool(set_paths):
@@ -226,6 +227,7 @@ def _composition(
 ) -> Composition:  # fmt: skip
     return Composition(
         dataset=runner.folder,
+        place=runner.place,
         tasks=tasks,
         counts=counts or {},
         shapes=native.manifest_of(runner.folder)["shapes"] if tasks is None else {},

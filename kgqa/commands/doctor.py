@@ -14,6 +14,7 @@ from kgqa.conformance.replay import replay_script
 from kgqa.conformance.shrink import shrink
 from kgqa.conformance.witnesses import witnesses
 from kgqa.errors import SettingsError, StoreError, StoreUnreachable, check_seed, storage_errors
+from kgqa.object_store.workspace import workspace_at
 from kgqa.progress import Progress, Silent
 from kgqa.settings.defaults import DOCTOR_QUERIES, SEED, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
@@ -89,7 +90,7 @@ def doctor(
     if script is not None and reproduction:
         with storage_errors(Path(script)):
             Path(script).write_text(reproduction, "utf-8")
-    return Examination(pieces=tuple(components(Path(workspace))), stores=reports)
+    return Examination(pieces=tuple(components(workspace_at(workspace).path)), stores=reports)
 
 
 def _examine(makers: Sequence[Callable[[], Bench]], *, queries: int, seed: int, progress: Progress) -> Iterator[StoreReport]:

@@ -16,6 +16,7 @@ from kgqa.formats import musique, native, qangaroo
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
 from kgqa.formats.fetching import fetched
 from kgqa.formats.round_trip import Changes, WrittenQuestions
+from kgqa.object_store.workspace import workspace_at
 from kgqa.progress import Progress, Silent
 from kgqa.runs.files import check_is_local, check_new_file, check_new_folder, lies_within, new_folder, parents_of, put_all
 from kgqa.runs.graph import finished_tables, rows_of
@@ -86,7 +87,7 @@ def export(
         raise SettingsError("--lossy is for datasets, and a graph is written whole; leave it out.")
     if rejected and not datasets:
         raise SettingsError("rejected questions are those of a dataset; give one too.")
-    place, progress = Workspace(Path(workspace or WORKSPACE)), progress or Silent()
+    place, progress = workspace_at(workspace or WORKSPACE, progress), progress or Silent()
     if {entity, document, sample, hops, limit, neo4j} == {None} and store == STORE:
         return _export_graph(place, datasets, Path(out), to, progress, rejected=rejected)
     if to == "neo4j":
@@ -160,7 +161,7 @@ def _export_graph(
     with finished_tables(workspace) as tables:
         # Check the datasets before anything is written.
         datasets_on_graph = [
-            DatasetOnGraph.read(dataset_folder(workspace, Path(dataset)), workspace, progress, rejected=rejected) for dataset in datasets
+            DatasetOnGraph.read(dataset_folder(workspace, dataset), workspace, progress, rejected=rejected) for dataset in datasets
         ]
         names = [samples.name for samples in datasets_on_graph]
         if twice := [name for name in names if names.count(name) > 1]:

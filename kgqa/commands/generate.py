@@ -15,17 +15,17 @@ from kgqa.domains import built_in_variant, chosen_cluster, load_domain
 from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
 from kgqa.object_store.address import recorded, url_of
 from kgqa.object_store.mirror import local_copy
+from kgqa.object_store.workspace import workspace_at
 from kgqa.progress import Progress, Silent
 from kgqa.recipes.preparation import READING
 from kgqa.recipes.registry import find_recipe
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import Watch, check_is_local, hashes_of
+from kgqa.runs.files import Watch, hashes_of
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.runner import Runner, locked
 from kgqa.runs.stage import Run
 from kgqa.runs.verdict import Verdict
-from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.qangaroo import QangarooSettings
@@ -50,6 +50,8 @@ class Report:
     recipe: str
     dataset: Path
     """Folder of the finished dataset."""
+    place: str
+    """Where the dataset lies, as users name it: its URL in a workspace in an object store, else the folder."""
     counts: dict[str, int]
     """Split → number of samples."""
     funnel: list[FunnelRow]
@@ -76,6 +78,8 @@ class Plan:
     source: str | Path
     """Folder or URL with the files, or the TOML file that names them as ``imports``."""
     dataset: Path
+    place: str
+    """Where the dataset would lie, as users name it."""
     files: dict[str, int]
     """Input file → bytes."""
     stages: list[tuple[str, str]]
@@ -140,7 +144,7 @@ def generate(
             }
             counts, replaced = runner.write(options)
     return Report(
-        domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, counts=counts,
+        domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, place=runner.place, counts=counts,
         funnel=runner.funnel, baselines=runner.baselines, verdict=runner.verdict, seconds=runner.seconds, reused=runner.reused,
         is_seed=opened_domain.is_seed, replaced=replaced, changed=runner.changed,
     )  # fmt: skip
@@ -245,16 +249,18 @@ def plan(
         is_finished[stage.doing] = record is not None
         if record is not None:
             runner.records.append(record)
-    is_finished["Writing the dataset"] = record is not None and runner.written(runner.dataset_key(record)) is not None
+    key = "" if record is None else runner.dataset_key(record)
+    is_finished["Writing the dataset"] = bool(key) and (runner.written(key) is not None or place.has_dataset(runner.folder, key))
     files = {path.name: path.stat().st_size for path in input_files(opened_domain)} if imports is None else imports.files
     return Plan(
         domain=opened_domain.settings.name,
         source=(source and url_of(source)) or opened_domain.imports_in or opened_domain.source,
         dataset=runner.folder,
+        place=runner.place,
         files=files,
         stages=[(doing, "finished before" if is_done else "to do") for doing, is_done in is_finished.items()],
         is_seed=opened_domain.is_seed,
-        replaces=runner.folder.exists() and not is_finished["Writing the dataset"],
+        replaces=place.has_dataset(runner.folder) and not is_finished["Writing the dataset"],
         changed=runner.changed,
         memory=0 if store == "neo4j" else engine_memory(),
         engine=engine.name,
@@ -288,8 +294,7 @@ def prepared(
     engine_memory()
     if limit is not None and limit < 1:
         raise SettingsError(f"limit {limit} is not at least 1; leave it out for all questions.")
-    check_is_local(Path(workspace))
-    place = Workspace(Path(workspace))
+    place = workspace_at(workspace, progress)
     folder = None if source is None else local_copy(source, deep=False, progress=progress)
     opened_domain = load_domain(domain, source=folder, imported=place.imported, recipe=recipe)
     if opened_domain.settings.source.layout == QUESTIONS:

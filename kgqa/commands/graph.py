@@ -14,6 +14,7 @@ from kgqa.errors import SettingsError, UnknownId
 from kgqa.formats import native
 from kgqa.formats.dataset_on_graph import dataset_folder, dataset_name, dataset_with, has_sample, rows_of_sample
 from kgqa.formats.graph_rows import sample_rows
+from kgqa.object_store.workspace import workspace_at
 from kgqa.runs.graph import finished_tables, open_store, rows_of
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import GRAPH_HOPS, GRAPH_LIMIT, STORE, WORKSPACE
@@ -55,7 +56,7 @@ def graph(
     stores return the same, nodes by kind and row. Raises KgqaError: SettingsError, UnknownId, UnresolvedName, StoreError.
     """
     part = Part(entity=entity, document=document, sample=sample, dataset=dataset, hops=hops, limit=limit, store=store, neo4j=neo4j)
-    place = Workspace(Path(workspace))
+    place = workspace_at(workspace)
     if part.of is not None:
         return _networkx(*part.read(place))
     if store != STORE or neo4j is not None:
@@ -131,7 +132,7 @@ class Part:
     def _folder(self, place: Workspace, sample: str) -> Path:
         if self.dataset is None:
             return dataset_with(place, sample)
-        folder = dataset_folder(place, Path(self.dataset))
+        folder = dataset_folder(place, self.dataset)
         if not has_sample(folder, sample):
             raise UnknownId(f"{folder}: there is no sample {sample!r} in this dataset; look for its id with kgqa explore.")
         return folder

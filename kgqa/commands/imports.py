@@ -20,7 +20,7 @@ from kgqa.domains.files import inside
 from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.domain import Domain
-from kgqa.runs.files import Watch, file_hashes, write_whole
+from kgqa.runs.files import Watch, file_hashes, key_of, write_whole
 from kgqa.runs.importing import SOURCES, Origin, described, run_import
 from kgqa.runs.runner import locked
 from kgqa.runs.scratch import remove
@@ -78,8 +78,12 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
     with locked(workspace):
         workspace.changes(domain=domain.settings.name, inputs={})  # refuses the workspace of another domain
         sources = _sources(to_import, progress)
+        key = key_of(sources)
+        if not is_current(domain.source, sources):
+            workspace.bring_import(key)
         if is_current(domain.source, sources):
             progress.finish("imported before")
+            workspace.keep_import(key)
             return
         progress.finish()
         _arrange(domain.source, sources)
@@ -95,6 +99,7 @@ def import_entries(domain: Domain, to_import: Sequence[Entry], workspace: Worksp
                 )  # fmt: skip
         if not is_current(domain.source, sources):
             raise InputChanged(f"{at}: one of its imported files changed while it was read; run the same command again.")
+        workspace.keep_import(key)
 
 
 def plan_entries(domain: Domain) -> ImportPlan | None:

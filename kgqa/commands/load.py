@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kgqa.errors import InterruptedRun, SettingsError
 from kgqa.formats.dataset_on_graph import DatasetOnGraph, dataset_folder
+from kgqa.object_store.workspace import workspace_at
 from kgqa.progress import Progress, Silent
 from kgqa.runs.graph import finished_tables, rows_of
 from kgqa.runs.loaded import load_dataset
@@ -65,13 +66,11 @@ def load(
             else "the embedded graph is made by kgqa generate; only samples are added"
         )
         raise SettingsError(f"{why}; give --dataset too.")
-    place, progress = Workspace(Path(workspace)), progress or Silent()
+    place, progress = workspace_at(workspace, progress), progress or Silent()
     try:
         with finished_tables(place) as tables:
             # Check the dataset before anything is erased or written.
-            samples = (
-                None if dataset is None else DatasetOnGraph.read(dataset_folder(place, Path(dataset)), place, progress, rejected=rejected)
-            )
+            samples = None if dataset is None else DatasetOnGraph.read(dataset_folder(place, dataset), place, progress, rejected=rejected)
             if store == "embedded":
                 assert samples is not None
                 return _load_embedded(place, samples, progress, replace=replace)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kgqa.object_store.workspace import workspace_at
 from kgqa.runs.graph import open_store
 from kgqa.runs.workspace import Workspace
 from kgqa.settings.defaults import STORE, WORKSPACE
@@ -35,7 +36,7 @@ def query(
     Parameters for an entity or a document accept a name. ``seconds`` covers connecting, names and the query. Raises QueryError
     (AmbiguousName and UnknownName have the candidates), QueryTimeout and StoreError.
     """
-    return answer(name, parameters, Workspace(Path(workspace)), store, neo4j, seconds=seconds).rows
+    return answer(name, parameters, workspace_at(workspace), store, neo4j, seconds=seconds).rows
 
 
 def answer(
@@ -74,5 +75,5 @@ def cypher(
     """
     limits = limits or Limits()
     begin = time.monotonic()
-    with closing(open_store(store, Workspace(Path(workspace)), neo4j=neo4j, seconds=limits.seconds)) as graph:
+    with closing(open_store(store, workspace_at(workspace), neo4j=neo4j, seconds=limits.seconds)) as graph:
         return graph.read(text, parameters, limits=replace(limits, seconds=remaining(limits.seconds, begin)))

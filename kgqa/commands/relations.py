@@ -71,6 +71,7 @@ def relations(
                 if "mine_rules" not in (record.stage for record in runner.records):
                     raise
                 remark = str(error)
+            place.bring(runner.records)
             rows = relation_figures(runner.run, [record.stage for record in runner.records])
     rows = _in_order(rows, sort)
     if out is not None:

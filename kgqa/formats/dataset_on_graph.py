@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 
 from kgqa.errors import MissingInput, SettingsError, UnknownId, storage_errors
 from kgqa.formats import native
+from kgqa.formats.fetching import fetched
 from kgqa.formats.graph_rows import rejected_rows, sample_rows
 from kgqa.progress import Progress
 from kgqa.runs.files import Watch, key_of, known_hash
@@ -19,6 +21,8 @@ from kgqa.runs.workspace import Workspace
 from kgqa.sources.tables import frame
 from kgqa.store.kinds import RELATIONSHIPS
 from kgqa.store.samples import SAMPLE_PART, SAMPLES_VERSION
+
+_NAME = re.compile(r"[^/.][^/]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +86,20 @@ def _templates(folder: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-def dataset_folder(place: Workspace, dataset: Path) -> Path:
-    """The folder of ``dataset``: the path itself, relative to the workspace, or a name in it. Raises MissingInput."""
+def dataset_folder(place: Workspace, dataset: str | Path) -> Path:
+    """The folder of ``dataset``: a copy of what a URL names, the path itself, relative to the workspace, or a name in it.
+
+    Raises MissingInput, and what :func:`kgqa.formats.fetching.fetched` raises.
+    """
+    dataset = fetched(dataset)
+    if _NAME.fullmatch(str(dataset)):
+        place.bring_dataset(place.path / "datasets" / dataset)
     places = [dataset, place.path / dataset, place.path / "datasets" / dataset]
     with storage_errors(dataset):
         for folder in places:
             if folder.is_dir() and native.split_files(folder):
                 return folder
-    raise MissingInput(f"{dataset}: there is no dataset of this name, not here and not in {place.path}; kgqa generate makes one.")
+    raise MissingInput(f"{dataset}: there is no dataset of this name, not here and not in {place.place}; kgqa generate makes one.")
 
 
 def dataset_name(folder: Path) -> str:
@@ -100,6 +110,7 @@ def dataset_name(folder: Path) -> str:
 
 def dataset_with(place: Workspace, sample: str) -> Path:
     """The folder of the one dataset in the workspace that has a sample with this id. Raises UnknownId and SettingsError."""
+    place.bring_datasets()
     folder = place.path / "datasets"
     with storage_errors(folder):
         folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")) if folder.is_dir() else []

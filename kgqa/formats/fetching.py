@@ -19,15 +19,26 @@ TWINS = (native.MASKED, "full")
 def fetched(place: str | Path, *, progress: Progress | None = None) -> Path:
     """The path of a question set, or of a copy of what an ``s3://`` or ``gs://`` URL names (:func:`kgqa.object_store.mirror.local_copy`).
 
-    Raises what ``local_copy`` raises, and BrokenInput for a dataset of kgqa without a manifest there: the manifest is uploaded last, so the
-    others may not be all. The manifest of a twin, ``masked`` or ``full``, is one level up.
+    Raises what ``local_copy`` raises, and BrokenInput for a dataset of kgqa with other files than its manifest says, or without a manifest:
+    it is uploaded last, so the others may not be all. The manifest of a twin, ``masked`` or ``full``, is one level up.
     """
     path, url = local_copy(place, progress=progress), url_of(place)
-    if url and path.is_dir() and native.is_folder(path) and not (native.manifest_of(path) or _is_whole_twin(path, url)):
-        raise BrokenInput(
-            f"{place}: this dataset has no manifest.json, so its upload did not end; publish it again, or give one file of it."
-        )
+    if url and path.is_dir() and native.is_folder(path):
+        if native.manifest_of(path):
+            _check_files(path, url)
+        elif not _is_whole_twin(path, url):
+            raise BrokenInput(
+                f"{place}: this dataset has no manifest.json, so its upload did not end; publish it again, or give one file of it."
+            )
     return path
+
+
+def _check_files(path: Path, url: str) -> None:
+    """Raise BrokenInput for a file in the copy that is not what the manifest says, as after two uploads at the same time."""
+    files = native.manifest_of(path).get("files")
+    for name, digest in files.items() if isinstance(files, dict) else ():
+        if (path / name).is_file() and known_hash(path / name) != digest:
+            raise BrokenInput(f"{url}/{name}: this file is not what manifest.json says; publish or generate the dataset again.")
 
 
 def _is_whole_twin(path: Path, url: str) -> bool:

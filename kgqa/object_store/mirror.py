@@ -151,16 +151,8 @@ def _copy(service: Service, name: str, state: State, path: Path, progress: Progr
     """Copy one object; returns the SHA-256 of its bytes. Raises InputChanged if it changes meanwhile, ObjectStoreError if it is cut."""
     partial = path.with_name(f".{path.name}{TEMPORARY}")
     path.parent.mkdir(parents=True, exist_ok=True)
-    digest, size = hashlib.sha256(), 0
     try:
-        with partial.open("wb") as file:
-            for chunk in service.read(name):
-                file.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
-                progress.advance(len(chunk))
-            file.flush()
-            os.fsync(file.fileno())
+        digest, size = download(service, name, partial, progress)
         if service.state(name) != state:
             raise InputChanged(f"{service.url(name)}: the object was changed while it was read; run the same command again.")
         if size != _size(state):
@@ -169,7 +161,21 @@ def _copy(service: Service, name: str, state: State, path: Path, progress: Progr
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
-    return digest.hexdigest()
+    return digest
+
+
+def download(service: Service, name: str, path: Path, progress: Progress) -> tuple[str, int]:
+    """Write the bytes of an object to ``path``; returns their SHA-256 and their number. After an error the file may be there in part."""
+    digest, size = hashlib.sha256(), 0
+    with path.open("wb") as file:
+        for chunk in service.read(name):
+            file.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+            progress.advance(len(chunk))
+        file.flush()
+        os.fsync(file.fileno())
+    return digest.hexdigest(), size
 
 
 def _check_listed(service: Service, place: Path, names: Mapping[str, Any]) -> None:

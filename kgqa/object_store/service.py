@@ -138,6 +138,22 @@ class Service:
             sizes = {entry.path.removeprefix(prefix): int(entry.size) for entry in entries if entry.type == FileType.File}
         return dict(sorted(sizes.items()))
 
+    def size(self, name: str) -> int | None:
+        """Bytes of the object ``name``; None without one. It asks for the object itself and for no list."""
+        from pyarrow.fs import FileType
+
+        with store_errors(self.url(name)):
+            info = self.files.get_file_info(self._path(name))
+        return int(info.size) if info.type == FileType.File else None
+
+    def names(self, name: str) -> list[str]:
+        """The last parts of the prefixes directly below ``name``, sorted; none if there is nothing."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with store_errors(self.url(name)):
+            entries = self.files.get_file_info(FileSelector(self._path(name), allow_not_found=True))
+        return sorted(entry.base_name for entry in entries if entry.type == FileType.Directory)
+
     def state(self, name: str) -> State:
         """What the store says of the object. Raises MissingInput if there is none."""
         with store_errors(self.url(name)), self.files.open_input_stream(self._path(name), compression=None) as stream:

@@ -77,11 +77,17 @@ def check_free(place: InStore, names: Mapping[str, object], *, replace: bool) ->
         )
 
 
-def upload(place: InStore, files: Mapping[str, tuple[Content, int, str]], progress: Progress) -> None:
+def upload(
+    place: InStore,
+    files: Mapping[str, tuple[Content, int, str]],
+    progress: Progress,
+    *,
+    again: str = "run the same command again with --replace",
+) -> None:  # fmt: skip
     """Bring the address to ``files``: name → content, bytes and SHA-256. Objects there that belong to no dataset stay.
 
     Raises ObjectStoreError; an upload that broke leaves no manifest, or one that names a file that is gone, and the same call with
-    ``replace`` goes on.
+    ``replace`` goes on; ``again`` says so in messages.
     """
     service = place.service
     missing = [name for name, (_, size, digest) in files.items() if name != MANIFEST and not place.has(name, size, digest)]
@@ -92,23 +98,23 @@ def upload(place: InStore, files: Mapping[str, tuple[Content, int, str]], progre
     if MANIFEST in place.sizes:
         service.delete(MANIFEST)
     for name in missing:
-        service.write(name, _chunks(files[name][0], progress))
-    _check_arrived(service, {name: size for name, (_, size, _) in files.items() if name != MANIFEST})
-    service.write(MANIFEST, _chunks(files[MANIFEST][0], progress))
+        service.write(name, chunks(files[name][0], progress))
+    _check_arrived(service, {name: size for name, (_, size, _) in files.items() if name != MANIFEST}, again)
+    service.write(MANIFEST, chunks(files[MANIFEST][0], progress))
     progress.finish(str(service.address))
 
 
-def _check_arrived(service: Service, sizes: Mapping[str, int]) -> None:
+def _check_arrived(service: Service, sizes: Mapping[str, int], again: str) -> None:
     found = service.sizes(deep=True)
     for name, size in sizes.items():
         if found.get(name) != size:
             raise ObjectStoreError(
-                f"{service.url(name)}: after the upload the store lists {found.get(name, 0):,} of {size:,} bytes; run the same command "
-                "again with --replace."
+                f"{service.url(name)}: after the upload the store lists {found.get(name, 0):,} of {size:,} bytes; {again}."
             )
 
 
-def _chunks(content: Content, progress: Progress) -> Iterator[bytes]:
+def chunks(content: Content, progress: Progress) -> Iterator[bytes]:
+    """The content in pieces; ``progress`` is told of each."""
     if isinstance(content, bytes):
         yield content
         progress.advance(len(content))

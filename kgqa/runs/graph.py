@@ -21,6 +21,8 @@ from kgqa.store.neo4j.graph import check_holds
 
 STAGES = ("read_sources", "link_mentions")
 """Stages whose tables the graph is built from."""
+BUILDING = "build_store"
+"""The stage that writes the embedded graph."""
 
 
 @contextmanager
@@ -30,15 +32,16 @@ def finished_tables(workspace: Workspace) -> Iterator[str]:
     Raises WorkspaceError if the tables are missing or unfinished, and WorkspaceBusy if another run holds the workspace.
     """
     place = workspace.path
-    again = f"run kgqa generate --domain DOMAIN --workspace {place} first"
+    again = f"run kgqa generate --domain DOMAIN --workspace {workspace.place} first"
+    workspace.fetch(*STAGES)
     with storage_errors(place):
         # Locking would create the folder, and only generate may create a workspace.
         if not workspace.tables.is_dir():
-            raise WorkspaceError(f"{place}: there is no graph in this workspace; {again}.")
+            raise WorkspaceError(f"{workspace.place}: there is no graph in this workspace; {again}.")
     with workspace, storage_errors(place):
         for stage in STAGES:
             if workspace.finished(stage) is None:
-                raise WorkspaceError(f"{place}: the tables of the graph are damaged or unfinished; {again}.")
+                raise WorkspaceError(f"{workspace.place}: the tables of the graph are damaged or unfinished; {again}.")
         yield tables_hash(workspace)
 
 
@@ -62,14 +65,15 @@ def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None 
             server.close()
             raise
         return server
-    place = workspace.path
-    with storage_errors(place):
+    workspace.fetch(BUILDING)
+    place = workspace.place
+    with storage_errors(workspace.path):
         if (graph := loaded_graph(workspace)) is not None:
             return EmbeddedStore(graph, threads=worker_count())
         if not workspace.graph.is_file():
             raise StoreError(f"{place}: there is no graph in this workspace; run kgqa generate --domain DOMAIN --workspace {place} first.")
         # On a damaged file the engine may crash or return wrong results, so the file's hash is checked first.
-        record = workspace.finished("build_store")
+        record = workspace.finished(BUILDING)
         if record is None:
             raise StoreError(
                 f"{workspace.graph}: the graph is damaged or unfinished; kgqa generate --domain DOMAIN --workspace {place} rebuilds it."

@@ -63,6 +63,11 @@ class Runner:
         return self.run.workspace.path / "datasets" / self.run.domain.settings.dataset
 
     @property
+    def place(self) -> str:
+        """The finished dataset, as users name it."""
+        return self.run.workspace.place_of(self.folder)
+
+    @property
     def funnel(self) -> list[FunnelRow]:
         """Rejected items of all finished stages, and remarks."""
         return [*self.remarks, *(FunnelRow(**row) for record in self.records for row in record.report["funnel"])]
@@ -117,14 +122,18 @@ class Runner:
                 if record.key != key:
                     record = replace(record, key=key)
                     self.run.workspace.record(record)
-            self.records.append(record or self._perform(stage, key))
+            record = record or self._perform(stage, key)
+            self.run.workspace.keep(record)
+            self.records.append(record)
             if stage.name == last:
+                self.run.workspace.bring(self.records)
                 break
         self.seconds = {record.stage: record.seconds for record in self.records}
 
     def _perform(self, stage: Stage, key: str) -> StageRecord:
         """Run one stage, write its tables, and then its record."""
         place = self.run.workspace
+        place.bring(self.records)
         begin = time.perf_counter()
         place.forget(stage.name)
         output = stage.run(self.run)
@@ -169,14 +178,19 @@ class Runner:
     def write(self, options: dict[str, Any]) -> tuple[dict[str, int], bool]:
         """Write the dataset unless the same one exists. Returns the samples per split, and whether another dataset was replaced."""
         key = self.dataset_key(self.records[-1])
+        place = self.run.workspace
+        place.bring_dataset(self.folder, key)
         if manifest := self.written(key):
             self.reused.append(WRITING)
             self.seconds[WRITING] = manifest["seconds"][WRITING]
             self.verdict = Verdict.from_manifest(manifest["verdict"])
+            place.keep_dataset(self.folder, self.recipe.files)
             return {split: manifest["counts"][split] for split in SPLITS}, False
-        replaced = self.folder.exists()
+        replaced = place.has_dataset(self.folder)
         counts: dict[str, int] = {}
-        self.run.workspace.replace(self.folder, lambda partial: counts.update(self._write(partial, key, options)))
+        place.bring(self.records)
+        place.replace(self.folder, lambda partial: counts.update(self._write(partial, key, options)))
+        place.keep_dataset(self.folder, self.recipe.files)
         return counts, replaced
 
     def _write(self, partial: Path, key: str, options: dict[str, Any]) -> dict[str, int]:

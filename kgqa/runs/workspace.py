@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -27,6 +27,8 @@ FORMAT = 1
 """Format of workspaces; raised whenever kgqa can no longer continue an older one."""
 ASIDE = f".old{TEMPORARY}"
 LOCK = ".kgqa.lock"
+OWNER = "workspace.json"
+"""File with the domain and the inputs of the last run."""
 CODED = dict.fromkeys(("occurrences", "title_occurrences"), ("document", "entity"))
 """Long tables → columns with few distinct values, which are read as dictionaries to save seven eighths of the memory."""
 
@@ -55,6 +57,19 @@ class StageRecord:
             del values["made_from"]
         return key_of(values)
 
+    @classmethod
+    def read(cls, text: str | bytes) -> StageRecord | None:
+        """The record that a file holds; None if it is damaged or was edited."""
+        try:
+            record = cls(**json.loads(text))
+            return record if record.check == record.checksum() else None
+        except (ValueError, TypeError, RecursionError):
+            return None
+
+    def is_for(self, key: str | None, made_from: str = "") -> bool:
+        """Whether the outputs are those of ``key`` (None: any key), or of the same input."""
+        return key in (self.key, None) or bool(made_from and self.made_from == made_from)
+
 
 class Workspace:
     """The workspace of one domain; a context manager that holds its lock."""
@@ -63,6 +78,15 @@ class Workspace:
         """Nothing is read or written before the context is entered."""
         self.path = path
         self._lock: IO[str] | None = None
+
+    @property
+    def place(self) -> str:
+        """The place of the workspace, as users name it."""
+        return str(self.path)
+
+    def place_of(self, path: Path) -> str:
+        """A file or folder of the workspace, as users name it."""
+        return str(path)
 
     @property
     def tables(self) -> Path:
@@ -120,7 +144,7 @@ class Workspace:
                 raise WorkspaceError(f"{self.path}: this symbolic link is broken; choose another --workspace.")
             if self.path.exists() and not self.path.is_dir():
                 raise WorkspaceError(f"{self.path}: this is not a folder; choose another --workspace.")
-            marked = any((self.path / name).exists() for name in (LOCK, "workspace.json"))
+            marked = any((self.path / name).exists() for name in (LOCK, OWNER))
             if self.path.is_dir() and any(self.path.iterdir()) and not marked:
                 raise WorkspaceError(f"{self.path}: this folder is not empty and is not a kgqa workspace; choose another --workspace.")
 
@@ -128,6 +152,7 @@ class Workspace:
         """Release the lock; the lock file stays, so that two runs never lock different files of the same name."""
         if self._lock:
             self._lock.close()
+        self._lock = None
 
     def claim(self, *, domain: str, inputs: Mapping[str, str]) -> list[str]:
         """Record that the workspace belongs to ``domain`` and its ``inputs`` (name → SHA-256); raises WorkspaceMismatch if it is another's.
@@ -136,7 +161,7 @@ class Workspace:
         """
         changes = self.changes(domain=domain, inputs=inputs)
         if changes or changes is None:
-            self.write_json(self.path / "workspace.json", {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
+            self.write_json(self.path / OWNER, {"format": FORMAT, "domain": domain, "inputs": dict(inputs)})
         return changes or []
 
     def changes(self, *, domain: str, inputs: Mapping[str, str]) -> list[str] | None:
@@ -144,21 +169,30 @@ class Workspace:
 
         Raises WorkspaceMismatch if the workspace belongs to another domain.
         """
-        path = self.path / "workspace.json"
+        try:
+            text = self._claim_text()
+            if text is None:
+                return None
+            record = json.loads(text)
+            version, owner, files = record["format"], record["domain"], dict(record["inputs"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, BrokenInput):
+            raise WorkspaceMismatch(f"{self.place}/{OWNER}: the file is damaged; choose another --workspace, or delete this one.") from None
+        advice = f"choose another --workspace, as {self.place}-{domain}, or delete this one"
+        if version != FORMAT:
+            raise WorkspaceMismatch(
+                f"{self.place}: written by another version of kgqa (format {version}, this one has {FORMAT}); {advice}."
+            )
+        if owner != domain:
+            raise WorkspaceMismatch(f"{self.place}: this workspace belongs to the domain {owner}, not {domain}; {advice}.")
+        return sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
+
+    def _claim_text(self) -> str | None:
+        """What the last run recorded of its domain and inputs; None if no stage has finished yet."""
+        path = self.path / OWNER
         with storage_errors(path):
             if not path.exists() or not (any(self.tables.glob("*.json")) or (self.path / "datasets").exists()):
                 return None
-        try:
-            record = json.loads(read_small(path))
-            version, owner, files = record["format"], record["domain"], dict(record["inputs"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError, BrokenInput):
-            raise WorkspaceMismatch(f"{path}: the file is damaged; choose another --workspace, or delete this one.") from None
-        advice = f"choose another --workspace, as {self.path}-{domain}, or delete this one"
-        if version != FORMAT:
-            raise WorkspaceMismatch(f"{self.path}: written by another version of kgqa (format {version}, this one has {FORMAT}); {advice}.")
-        if owner != domain:
-            raise WorkspaceMismatch(f"{self.path}: this workspace belongs to the domain {owner}, not {domain}; {advice}.")
-        return sorted(name for name in {*files, *inputs} if files.get(name) != inputs.get(name))
+        return read_small(path).decode("utf-8")
 
     def finished(self, stage: str, key: str | None = None, *, made_from: str = "") -> StageRecord | None:
         """The record of ``stage`` if its key is ``key`` (None: any key) and all its files are unchanged, else None.
@@ -166,11 +200,10 @@ class Workspace:
         If ``made_from`` is given, a record with the same ``made_from`` counts too.
         """
         try:
-            record = StageRecord(**json.loads(read_small(self.tables / f"{stage}.json")))
-        except (OSError, ValueError, TypeError, RecursionError, BrokenInput):
+            record = StageRecord.read(read_small(self.tables / f"{stage}.json"))
+        except (OSError, BrokenInput):
             return None
-        is_same = key in (record.key, None) or (made_from and record.made_from == made_from)
-        if not is_same or record.check != record.checksum():
+        if record is None or not record.is_for(key, made_from):
             return None
         for name, digest in record.outputs.items():
             path = self.path / name
@@ -183,6 +216,7 @@ class Workspace:
 
         Whoever reads tables outside a run calls this first: Parquet itself does not notice every flipped bit.
         """
+        self.fetch(*stages)
         with storage_errors(self.path):
             for stage in stages:
                 if self.finished(stage) is None:
@@ -202,6 +236,34 @@ class Workspace:
     def record(self, record: StageRecord) -> None:
         """Write the record of a stage; with it the stage counts as finished."""
         self.write_json(self.tables / f"{record.stage}.json", {**asdict(record), "check": record.checksum()})
+
+    def bring(self, records: Sequence[StageRecord]) -> None:
+        """Have the outputs of finished stages on this machine; here they are."""
+
+    def keep(self, record: StageRecord) -> None:
+        """Have a finished stage where the workspace lies; here it is."""
+
+    def fetch(self, *stages: str) -> None:
+        """Before a command reads the outputs of ``stages`` outside a run: have the finished ones on this machine; here they are."""
+
+    def bring_import(self, key: str) -> None:
+        """Have the import of ``key`` on this machine, in the place of another; here it is, if it is anywhere."""
+
+    def keep_import(self, key: str) -> None:
+        """Have the finished import of ``key`` where the workspace lies; here it is."""
+
+    def has_dataset(self, folder: Path, key: str | None = None) -> bool:
+        """Whether there is a dataset, of this ``key`` if one is given, that :meth:`bring_dataset` would put at ``folder``, or any there."""
+        return key is None and folder.exists()
+
+    def bring_dataset(self, folder: Path, key: str | None = None) -> None:
+        """Have the finished dataset, if it is of this ``key`` (None: any), on this machine; here it is."""
+
+    def bring_datasets(self) -> None:
+        """Have all finished datasets on this machine; here they are."""
+
+    def keep_dataset(self, folder: Path, names: Collection[str]) -> None:
+        """Have a finished dataset where the workspace lies; here it is. ``names`` are those of all files that it may have."""
 
     def write_table(self, name: str, table: pa.Table) -> str:
         """Write ``tables/name.parquet``; return its path relative to the workspace."""

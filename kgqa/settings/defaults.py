@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-WORKSPACE = Path("kgqa-workspace")
+WORKSPACE = "kgqa-workspace"
 RECIPE = "qangaroo"
 COMPOSED = "musique"
 """Name of a dataset of composed questions."""

@@ -17,6 +17,7 @@ from kgqa.errors import InterruptedRun, KgqaError, SettingsError
 from kgqa.progress import Silent
 from tests import contents
 from tests.conftest import Cli
+from tests.object_server import BUCKET, ObjectServer
 
 CITIES = {
     "Paris": ("France", "Paris is the capital of France. Fast trains lead from there to Belgium and Spain."),
@@ -453,3 +454,25 @@ def test_a_folder_of_another_name_gives_the_same_dataset(place: Path, tmp_path: 
     _imported(place, tmp_path / "w")
     _imported(other, tmp_path / "x")
     assert tables(tmp_path / "w" / "import") == tables(tmp_path / "x" / "import")
+
+
+def test_in_a_workspace_in_a_store_another_machine_has_the_import(
+    place: Path, objects: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"s3://{BUCKET}/museums"
+    first, progress = Said(), Said()
+    imported = tables(kgqa.generate(place / "own.toml", workspace=url, progress=first).dataset.parents[1] / "import")
+    assert any("Parsing" in stage for stage in first.stages)
+    assert objects.keys("museums/import") == []
+    monkeypatch.setenv("KGQA_OBJECTS", str(tmp_path / "second"))
+    report = kgqa.generate(place / "own.toml", workspace=url, progress=progress)
+    second = report.dataset.parents[1] / "import"
+    assert (second.is_relative_to(tmp_path / "second"), tables(second)) == (True, imported)
+    assert not any("Parsing" in stage or "Merging" in stage for stage in progress.stages), progress.stages
+    monkeypatch.setenv("KGQA_OBJECTS", str(tmp_path / "third"))
+    kgqa.generate(place / "own.toml", workspace=url)
+    (place / "texts" / "c.jsonl").write_text('{"id": "c", "title": "Seine", "about": "Seine", "text": "A river in Paris."}\n')
+    changed = kgqa.generate(place / "own.toml", workspace=url)
+    local = kgqa.generate(place / "own.toml", workspace=tmp_path / "local")
+    assert made(changed.dataset) == made(local.dataset)
+    assert tables(changed.dataset.parents[1] / "import") == tables(tmp_path / "local" / "import")

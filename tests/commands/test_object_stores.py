@@ -230,6 +230,12 @@ def test_the_command_that_reads_a_dataset_is_quoted_for_the_shell(objects: Objec
     assert f"kgqa show 's3://{BUCKET}/a $b'" in cli("publish", dataset, "--to", f"s3://{BUCKET}/a $b").out
 
 
+def test_a_file_that_is_not_what_the_manifest_says_is_named(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
+    kgqa.publish(dataset, to=PUBLISHED)
+    objects.put(f"{PREFIX}/dev.parquet", (dataset / "test.parquet").read_bytes())
+    cli("show", PUBLISHED).sentence(f"{PUBLISHED}/dev.parquet", "is not what manifest.json says")
+
+
 def test_an_upload_of_which_the_store_lacks_a_file_gets_no_manifest(objects: ObjectServer, dataset: Path, cli: Cli) -> None:
     objects.hidden.append(f"{PREFIX}/dev.parquet")
     cli("publish", dataset, "--to", PUBLISHED).sentence(f"{PUBLISHED}/dev.parquet", "after the upload")
@@ -262,7 +268,11 @@ def test_an_upload_goes_on_after_a_fault_that_passes(objects: ObjectServer, data
         (["estimate", "wikidata", "--source", f"s3://{BUCKET}/x", "--workspace", "w"], ["no such object"]),
         (["import", "edges", f"s3://{BUCKET}/x.tsv", "--out", "tables"], ["no such object"]),
         (["import", "edges", "edges.tsv", "--out", f"s3://{BUCKET}/tables"], ["writes on this machine"]),
-        (["generate", "--domain", "wikidata", "--workspace", f"s3://{BUCKET}/w"], ["writes on this machine"]),
+        (["generate", "--domain", "wikidata", "--workspace", "s3://no-such-bucket/w"], ["no such bucket"]),
+        (["query", "hubs", "--workspace", f"s3://{BUCKET}/none"], ["there is no graph in this workspace", f"s3://{BUCKET}/none"]),
+        (["load", "--workspace", f"s3://{BUCKET}/none"], ["there is no graph in this workspace"]),
+        (["generate", "--domain", "wikidata", "--workspace", "hf://o/n"], ["a hf:// URL is not read here"]),
+        (["generate", "--domain", "wikidata", "--workspace", f"s3://key:{SECRET}@corpora/w"], ["user name or password"]),
         (["convert", "DATASET", "--to", "musique", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
         (["split", "DATASET", "--out", f"gs://{BUCKET}/w"], ["writes on this machine"]),
         (["audit", "DATASET", "--out", f"s3://{BUCKET}/w"], ["writes on this machine"]),
@@ -288,8 +298,7 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(
         ("import", "edges", "SET", "--out"), ("convert", "SET", "--to", "musique", "--out"), ("split", "SET", "--out"),
         ("contrast", "unanswerable", "SET", "--out"), ("audit", "SET", "--out"),
         ("train", "majority", "SET", "--out"), ("predict", "majority", "SET", "--out"), ("evaluate", "SET", "predictions.json", "--json"),
-        ("generate", "--domain", "wikidata", "--source", "SET", "--workspace"),
-        ("compose", "SET", "--workspace"), ("export", "SET", "--to", "musique", "--out"),
+        ("export", "SET", "--to", "musique", "--out"),
     ],
 )  # fmt: skip
 def test_a_url_to_write_to_is_refused_as_given_before_the_store_is_asked(objects: ObjectServer, arguments: list[str], cli: Cli) -> None:

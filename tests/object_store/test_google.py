@@ -57,6 +57,16 @@ def test_objects_are_copied_and_only_a_changed_one_again(service: Service) -> No
     assert local_copy(f"gs://{BUCKET}/lat/deep/b.tsv").read_bytes() == b"b"
 
 
+def test_a_workspace_goes_on_on_another_machine(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = kgqa.generate("companies", workspace=f"gs://{BUCKET}/lat/work")
+    service.delete("work/datasets/" + first.dataset.name + "/manifest.json")
+    monkeypatch.setenv("KGQA_OBJECTS", str(tmp_path / "second"))
+    second = kgqa.generate("companies", workspace=f"gs://{BUCKET}/lat/work")
+    assert len(second.reused) == len(second.seconds) - 1, "the dataset is written again from the tables"
+    hashes = file_hashes(first.dataset)
+    assert {**file_hashes(second.dataset), "manifest.json": hashes["manifest.json"]} == hashes
+
+
 def test_a_dataset_is_published_and_read(service: Service, seed_wikidata: Path, tmp_path: Path) -> None:
     dataset, url = seed_wikidata / "datasets" / "wikihop", f"gs://{BUCKET}/published/wikihop"
     kgqa.publish(dataset, to=tmp_path / "wikihop")

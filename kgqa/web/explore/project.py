@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import KgqaError, QueryTimeout, StoreConflict
+from kgqa.object_store.workspace import workspace_at
 from kgqa.records import Mention
 from kgqa.runs.graph import STAGES, open_store, tables_hash
 from kgqa.runs.workspace import Workspace
@@ -88,7 +89,9 @@ def open_project(
     workspace: str | Path, *, store: str = "embedded", neo4j: Neo4jSettings | None = None, seconds: float = SECONDS
 ) -> Project:
     """Open the graph of ``workspace``, or the one in a Neo4j server; raises SettingsError, StoreError and StorageError."""
-    folder = Workspace(Path(workspace))
+    folder = workspace_at(workspace)
+    folder.fetch(*STAGES)
+    folder.bring_datasets()
     from_tables = store != "embedded" and (folder.tables / "documents.parquet").is_file()
     tables = tables_hash(folder) if from_tables else ""
     stores = StorePool(lambda: open_store(store, folder, neo4j=neo4j, seconds=seconds))
@@ -96,6 +99,6 @@ def open_project(
         workspace=folder,
         graph=Graph(stores, askable_queries(), seconds=seconds),
         queries={name: query for name, query in listed_queries().items() if stores.name in query.stores},
-        place=str(folder.path) if store == "embedded" else (neo4j or Neo4jSettings.from_environment()).place,
+        place=folder.place if store == "embedded" else (neo4j or Neo4jSettings.from_environment()).place,
         tables=tables,
     )
