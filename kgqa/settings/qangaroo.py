@@ -71,6 +71,9 @@ class BiasSettings(Settings):
     """The same for the baselines max-mention and TF-IDF, which count words."""
     train_share: Share = 1.0
     """The same for the baselines majority and document-cue, which are fitted on train."""
+    min_filtered: Positive = 100
+    """Minimum samples of a split to which ``position_share``, ``count_share`` and ``train_share`` apply. In a smaller split, an accuracy
+    above chance is hardly significant, and it keeps all its samples. Smaller values also filter small splits."""
     named_answer: bool = True
     """Drop samples whose query contains any form of any name of the answer. With ``answer_stated = "subject_document"``, also drop samples
     whose subject's own article contains one."""

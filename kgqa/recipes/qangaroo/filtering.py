@@ -60,7 +60,8 @@ def filter_samples(run: Run) -> StageOutput:
     baselines = Baselines(data, graded=recipe.queries == "relations")
     shares = (settings.position_share, settings.count_share, settings.train_share)
     if min(shares) < 1:
-        gates.append(ShortcutSuffices(position=shares[0], count=shares[1], train=shares[2], baselines=baselines))
+        least = settings.min_filtered
+        gates.append(ShortcutSuffices(position=shares[0], count=shares[1], train=shares[2], baselines=baselines, least=least))
     # One generator draws all bootstrap resamples, so the order of the measurements is part of the result.
     rng = np.random.default_rng(run.seed)
     scores_of = {}

@@ -575,8 +575,8 @@ class ShortcutSuffices(SampleGate):
     train: float
     """Maximum accuracy of majority and document-cue, which are fitted on train."""
     baselines: Baselines
-    least: int = 100
-    """Smaller splits are not filtered, because an accuracy above chance is not significant there."""
+    least: int
+    """Smaller splits are not filtered, because an accuracy above chance is hardly significant there."""
 
     def raised(self, samples: Samples) -> Iterator[str]:
         """The splits that are too small to be filtered, in one sentence."""
@@ -585,7 +585,7 @@ class ShortcutSuffices(SampleGate):
         if small:
             yield (
                 f"no sample was dropped from {', '.join(small)}, because with fewer than {self.least} samples an accuracy above chance is "
-                "not significant"
+                "hardly significant (qangaroo.bias.min_filtered)"
             )
 
     def rejected(self, samples: Samples) -> BoolArray:
