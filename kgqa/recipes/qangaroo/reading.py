@@ -106,8 +106,9 @@ def read_texts(run: Run) -> StageOutput:
     probability = Calibration.fitted(statements.probability[is_tested & half], is_fact[is_tested & half]).of(statements.probability)
     rows = []
     if encoder is not None:
+        # All held-out statements: among those that may be hops, nearly all of a relation that is not functional are facts.
         may_be_hop = is_fact | (train.functionality()[0][statements.role] >= FUNCTION)
-        is_asked = may_be_hop & (probability >= min(settings.paths.stated, settings.paths.read))
+        is_asked = (may_be_hop | is_tested) & (probability >= min(settings.paths.stated, settings.paths.read))
         if min((is_asked & is_tested & half).sum(), (is_asked & held_out_half).sum()) < TESTED:
             is_asked[:] = False
         else:
