@@ -161,6 +161,9 @@ class PathSettings(Settings):
     same holds for the next four settings."""
     read: Share = 0.45
     """Minimum probability that a text states a hop that is not a fact of the graph."""
+    encoder: Annotated[str, Field(min_length=1)] | None = None
+    """Pretrained encoder that gives a second opinion on the hops that texts state: a folder, a name on the hub, or ``package:NAME``. It
+    is slow, and needs the extra [readers]. null: none."""
     lift: Annotated[float, Field(ge=0, le=1000)] = 1.0
     """Minimum increase of a hop's log-odds (natural logarithm) due to the words of the text, compared with the other facts of its
     entities."""

@@ -8,13 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import logit
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import IntArray, find, paired, spread
+from kgqa.readers.transformer.encoder import place_of
 from kgqa.recipes.qangaroo.corpus import article_of, places, subject_of
 from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
 from kgqa.recipes.qangaroo.pair_reading import read_pairs
 from kgqa.recipes.qangaroo.samples import Questions
+from kgqa.recipes.qangaroo.second_opinion import FOLDS, FUNCTION, Asked, Wording, second_opinion, weighed
 from kgqa.rules.roles import TEXT_ROLES, RoleGraph
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.stage import Run, StageOutput
@@ -23,12 +26,15 @@ from kgqa.statements.calibration import Calibration, tenths
 from kgqa.statements.contexts import Texts
 from kgqa.statements.model import Profiles, learn, score
 from kgqa.statements.subjects import unfit
+from kgqa.training.extra import require_readers
 
 TESTED = 200
 """Minimum number of pairs of held-out subjects for fitting the calibration, and for testing it."""
 LIFT = 1e3
 """Lift of statements without a model; it passes every limit."""
 UNFIT = "the article about the subject opens unlike those about other subjects of the relation"
+SECOND = "are probable enough for the encoder's second opinion (with too few held-out ones, it is not asked)"
+ENCODER = "qangaroo.paths.encoder"
 NEAR = TEXT_ROLES.index("near each other")
 
 
@@ -61,7 +67,11 @@ def read_texts(run: Run) -> StageOutput:
     """Hops, mentions, training facts → statements, with probabilities calibrated on subjects that the model was not trained on."""
     settings = run.domain.settings.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
-    run.progress.start("Reading texts", 3, "steps")
+    encoder = settings.paths.encoder if settings.queries == "paths" else None
+    if encoder is not None:
+        require_readers(ENCODER, needed=("torch", "transformers", "safetensors"))
+        place_of(encoder)  # a name that is wrong is reported before the work
+    run.progress.start("Reading texts", 3 + (FOLDS if encoder is not None else 0), "steps")
     if settings.queries == "pairs":
         return read_pairs(run)
     if settings.queries != "paths":
@@ -94,6 +104,28 @@ def read_texts(run: Run) -> StageOutput:
     if min((is_tested & half).sum(), held_out_half.sum()) < TESTED:
         return _by_facts_alone(run.table("text_hops"), facts)
     probability = Calibration.fitted(statements.probability[is_tested & half], is_fact[is_tested & half]).of(statements.probability)
+    rows = []
+    if encoder is not None:
+        # All held-out statements: among those that may be hops, nearly all of a relation that is not functional are facts.
+        may_be_hop = is_fact | (train.functionality()[0][statements.role] >= FUNCTION)
+        is_asked = (may_be_hop | is_tested) & (probability >= min(settings.paths.stated, settings.paths.read))
+        if min((is_asked & is_tested & half).sum(), (is_asked & held_out_half).sum()) < TESTED:
+            is_asked[:] = False
+        else:
+            asked = Asked(
+                document=document[statements.pair], before=sources[statements.pair], after=targets[statements.pair], role=statements.role
+            )
+            # As for the text model: no fact of a held-out question is learned, neither as true nor as false.
+            is_example = _are_facts(train, asked.before, asked.after, asked.role) == is_fact
+            is_example &= ~held_out[asked.before] & (np.diff(train.offsets)[asked.before] > 0)
+            logits = second_opinion(
+                encoder, Wording(tables, mentions, subject_of(tables)), asked, is_fact, is_example=is_example, is_asked=is_asked,
+                seed=run.seed, advance=run.progress.advance,
+            )  # fmt: skip
+            opinions = np.column_stack([logit(statements.probability[is_asked].astype(np.float64)), logits])
+            probability[is_asked] = weighed(opinions, is_fact[is_asked], is_fitted=(is_tested & half)[is_asked])
+        left = int(is_asked.sum())
+        rows.append(FunnelRow(stage="read_texts", what="statements", reason=SECOND, removed=None, left=left, setting=ENCODER))
     table = pa.table(
         {
             "document": document[statements.pair], "before": sources[statements.pair], "after": targets[statements.pair],
@@ -104,6 +136,7 @@ def read_texts(run: Run) -> StageOutput:
     rows = [
         FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(is_fact)),
+        *rows,
         FunnelRow(
             stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
             left=int((is_fact & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
