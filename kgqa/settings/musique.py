@@ -164,7 +164,7 @@ class ReadingSettings(Settings):
     more facts."""
     read: Share = 0.6
     """Minimum probability that a text states a fact that the graph lacks. Larger values extract fewer and more reliable facts."""
-    second: Share = 0.5
+    second: Share = 0.4
     """Minimum probability that a text states a second answer to a question for a tail; the question is then dropped. Larger values keep
     more questions with several correct answers."""
     precision: Share = 0.8

@@ -103,7 +103,7 @@ def graph_questions(
         seed=seed,
     )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
-    second_answers = _second_answers(facts, texts, settings.single_hop.reading)
+    seconds = second_answers(facts, texts, settings.single_hop.reading)
     facts = _with_names(facts, tables)
     stated_pairs = _statements(facts, tables, documents, settings.single_hop)
     stated_facts = facts.join(stated_pairs, on=["head", "tail"], how="inner")
@@ -117,8 +117,8 @@ def graph_questions(
     rows.append(_row("facts", "no cue", stated_count - cued_count, cued_count, "musique.templates"))
     candidates = pl.concat(
         [
-            _questions(stated_facts, facts, second_answers, settings, templates, FORWARD),
-            _questions(stated_facts, facts, second_answers, settings, templates, INVERSE),
+            _questions(stated_facts, facts, seconds, settings, templates, FORWARD),
+            _questions(stated_facts, facts, seconds, settings, templates, INVERSE),
             _two_fact_questions(stated_facts, facts, settings, templates, seed),
         ]
     )
@@ -222,7 +222,7 @@ def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.Data
     return table.filter(is_sure | (settings.stated == 0)).drop("probability", "having")
 
 
-def _second_answers(facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
+def second_answers(facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
     """``head``, ``template``, ``seconds``: the number of answers that the texts state, by the model, and the graph lacks.
 
     An entity that a fact connects to an answer of the graph does not count: it is often the larger place around it, or a part of it.
@@ -368,12 +368,12 @@ def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], docume
 
 
 def _questions(
-    stated_facts: pl.DataFrame, facts: pl.DataFrame, second_answers: pl.DataFrame, settings: MusiqueSettings,
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, seconds: pl.DataFrame, settings: MusiqueSettings,
     templates: Mapping[str, TemplateSettings], kind: str,
 ) -> pl.DataFrame:  # fmt: skip
     """Questions for the tail of a fact, or with ``INVERSE`` for its head: what does the other end have?
 
-    A question for a tail has several answers, too, if the article about the head states another one (``second_answers``).
+    A question for a tail has several answers, too, if the article about the head states another one (``seconds``).
     """
     known, asked = ("head", "tail") if kind == FORWARD else ("tail", "head")
     template_names = [name for name, template in templates.items() if (template.question if kind == FORWARD else template.clause)]
@@ -384,7 +384,7 @@ def _questions(
     questions = questions.join(counts, on=[f"{known}_name", "template"], maintain_order="left")
     questions = questions.join(_functionality(facts, known, settings.single_hop), on="template", maintain_order="left")
     if kind == FORWARD:
-        questions = questions.join(second_answers, on=["head", "template"], how="left", maintain_order="left").with_columns(
+        questions = questions.join(seconds, on=["head", "template"], how="left", maintain_order="left").with_columns(
             answers=pl.col("answers") + pl.col("seconds").fill_null(0)
         )
     return questions.select(

@@ -25,6 +25,8 @@ _CLAUSES = frozenset({"that", "who", "where", "which"})
 
 def fill(template: str, name: str) -> str:
     """``template`` filled with ``name``; ``{a tail}`` gets an article."""
+    if name.startswith("the ") and name.endswith("s"):  # "the Beatles' band"
+        template = template.replace("}'s", "}'")
     return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
 
@@ -134,14 +136,13 @@ def _facts(
     if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
+    is_hard = [number in nested_numbers and is_long(name) for number, name in enumerate(names)]
     if second == first:
-        attribute = pick(at_end(first_template.attribute, first in nested_numbers), draw) if attributes else ""
-        return (
-            (fill(attribute, names[first]), [])
-            if attribute
-            else ("", [fill(pick(at_end(first_template.clause, first in nested_numbers), draw), names[first])])
-        )
-    last_clause = fill(pick(at_end(second_template.clause, second in nested_numbers), draw), names[second])
+        attribute = pick(at_end(first_template.attribute, is_hard[first]), draw) if attributes else ""
+        if attribute and (attribute.endswith("}") or first not in nested_numbers):
+            return fill(attribute, names[first]), []
+        return "", [fill(pick(at_end(first_template.clause, is_hard[first]), draw), names[first])]
+    last_clause = fill(pick(at_end(second_template.clause, is_hard[second]), draw), names[second])
     attribute = pick(first_template.attribute, draw) if attributes else ""
     if attribute and first not in nested_numbers:
         return fill(attribute, names[first]), [last_clause]
