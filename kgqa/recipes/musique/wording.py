@@ -86,6 +86,8 @@ def phrase(
     """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
         form = (nested_numbers and templates[0].nested_phrase) or at_end(templates[0].phrase, bool(nested_numbers))
+        if nested_numbers:  # "the director of Alien's birthplace" is hard to read
+            form = tuple(option for option in forms(form) if "}'s" not in option) or form
         return fill(pick(form, draw), names[0])
     right_after, clauses = _facts(templates, names, nested_numbers, draw)
     relatives = [f"{relative(noun)} {clause}" for clause in clauses]

@@ -74,6 +74,8 @@ def test_the_possessive_of_a_name() -> None:
     assert {phrase(FORWARD, [home], ["Ada"], "", draw=number) for number in range(2)} == {"Ada's home", "the home of Ada"}
     assert phrase(FORWARD, [home], ["the Beatles"], "") == "the Beatles' home"
     assert phrase(FORWARD, [home], ["the child of Ada"], "", {0}) == "the home of the child of Ada"
+    died = TemplateSettings(question="Where did {head} die?", phrase=("{head}'s place of death", "the place where {head} died"))
+    assert phrase(FORWARD, [died], ["the child of Ada"], "", {0}) == "the place where the child of Ada died"
 
 
 @pytest.mark.parametrize(
