@@ -437,7 +437,7 @@ COMPOSITION = (
         ),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=8, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name="split_chains", version=9, doing="Splitting", depends_on=_only("split"), run=split_chains),
     Stage(name=UNWRITTEN, version=4, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
     Stage(name="compose_questions", version=4, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )

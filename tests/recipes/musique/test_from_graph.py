@@ -32,7 +32,7 @@ functional = {functional}
 complete = true
 by_chance = {by_chance}
 [musique.templates]
-place_of_birth = {{ branch = true }}
+place_of_birth = {{ branch = true, cues = [] }}
 administrative_unit = {{ branch = true }}
 """
 
@@ -97,12 +97,10 @@ def test_what_states_a_fact(tmp_path: Path, documents: str, text: dict[str, str]
     assert (result.get("Where was Mr Number10 born?") == "Arlia") == known
 
 
-@pytest.mark.parametrize(
-    ("text", "known"), [("was born in Bemia.", True), ("left Coria. Later Bemia was home, and Coria's king was born.", False)]
-)
+@pytest.mark.parametrize(("text", "known"), [("died in Bemia.", True), ("lived in Bemia. Later Coria's king died.", False)])
 def test_a_sentence_that_names_the_answer_has_a_cue(tmp_path: Path, text: str, known: bool) -> None:
-    questions = asked(tmp_path, LANDS, [("Q1", "P19", "Q2")], {"Q1": text})
-    assert ("Where was Arlia born?" in questions) is known
+    questions = asked(tmp_path, LANDS, [("Q1", "P20", "Q2")], {"Q1": text})
+    assert ("Where did Arlia die?" in questions) is known
 
 
 def test_a_text_that_states_a_second_answer_counts_unless_a_fact_joins_it_to_the_first() -> None:
