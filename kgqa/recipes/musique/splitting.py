@@ -23,7 +23,8 @@ def spread(
     """Splits of about these ``shares`` without a common item; ``items``: chain → its questions, answers and paragraphs.
 
     Where small components suffice for dev and test, they fill these in turn, so that both get as many answers for their shares. Those with
-    most answers and long questions for their size come first. The rest is train. Otherwise nearly everything is one component, and :func:`leak_free` cuts it.
+    most answers and long questions for their size come first. The rest is train. Otherwise nearly everything is one component, and
+    :func:`leak_free` cuts it.
     """
     components = components_of(items)
     sizes = np.bincount(components)
