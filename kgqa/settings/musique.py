@@ -55,6 +55,9 @@ class TemplateSettings(Settings):
     """Verb phrase that states the fact about its head, such as ``was born in {tail}``; empty: heads are never asked for."""
     attribute: str | tuple[str, ...] = ""
     """The same as a modifier after a noun, such as ``born in {tail}``, which saves a clause; empty: only ``clause`` is used."""
+    cues: tuple[str, ...] = ()
+    """Beginnings of words, such as ``born``: a text states the fact only if a sentence that names the other entity has one of them. Empty:
+    any words."""
     branch: bool = True
     """Whether the fact may be one of the two that identify an entity; false for facts that too many entities have, such as a birthplace."""
     noun: str = ""
@@ -161,6 +164,9 @@ class ReadingSettings(Settings):
     more facts."""
     read: Share = 0.6
     """Minimum probability that a text states a fact that the graph lacks. Larger values extract fewer and more reliable facts."""
+    second: Share = 0.4
+    """Minimum probability that a text states a second answer to a question for a tail; the question is then dropped. Larger values keep
+    more questions with several correct answers."""
     precision: Share = 0.8
     """Minimum precision (lower bound) of the extracted facts with at least the same probability, measured on heads with known facts of the
     relation. Larger values extract fewer and more reliable facts."""

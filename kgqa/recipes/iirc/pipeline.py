@@ -262,7 +262,7 @@ def _as_musique(run: Run) -> Run:
 STAGES = (
     *stages_with_values(lambda run: _settings(run).values),
     replace(SINGLE_HOP, depends_on=lambda run: SINGLE_HOP.depends_on(_as_musique(run)), run=lambda run: SINGLE_HOP.run(_as_musique(run))),
-    Stage(name="ask_over_links", version=1, doing="Asking over links", depends_on=_asked_with, run=ask_over_links),
+    Stage(name="ask_over_links", version=2, doing="Asking over links", depends_on=_asked_with, run=ask_over_links),
     Stage(
         name="choose_questions", version=1, doing="Choosing questions",
         depends_on=lambda run: [

@@ -93,16 +93,23 @@ def excluded_chains(
         frequency = Counter(relation for row in rows for relation in set(chain_features[row].relations))
         # There are too few long questions for a share in every split, so this limit holds for train only.
         split_settings = settings if number == 0 else settings.model_copy(update={"shapes": {}})
-        orders = [
-            sorted(rows, key=lambda row: (_commonness(chain_features[row], frequency), int(draws[row]), row)),
-            sorted(
-                rows,
-                key=lambda row: (chain_features[row].hops == "2hop", _commonness(chain_features[row], frequency), int(draws[row]), row),
-            ),
-        ]
+        rarest_first = sorted(rows, key=lambda row: (_commonness(chain_features[row], frequency), int(draws[row]), row))
+        order = _new_answers_first(rarest_first, chain_features)
+        orders = [order, _long_first(order, chain_features)]
         options = [_excluded(order, chain_features, split_settings) for order in orders]
         reasons.update(options[0] if len(options[0]) <= len(options[1]) else options[1])
     return reasons
+
+
+def _long_first(rows: list[int], chain_features: list[Features]) -> list[int]:
+    """The same chains, those of three and four hops before the others."""
+    return sorted(rows, key=lambda row: chain_features[row].hops == "2hop")
+
+
+def _new_answers_first(rows: list[int], chain_features: list[Features]) -> list[int]:
+    """The same chains, the first one of each answer before the others."""
+    first_rows = {chain_features[row].answer: row for row in reversed(rows)}
+    return sorted(rows, key=lambda row: first_rows[chain_features[row].answer] != row)
 
 
 def _excluded(rows: list[int], chain_features: list[Features], settings: LeakageSettings) -> dict[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -102,6 +103,7 @@ def graph_questions(
         seed=seed,
     )
     facts = _with_read(facts, texts, tables, settings.single_hop.reading, rows)
+    seconds = second_answers(facts, texts, settings.single_hop.reading)
     facts = _with_names(facts, tables)
     stated_pairs = _statements(facts, tables, documents, settings.single_hop)
     stated_facts = facts.join(stated_pairs, on=["head", "tail"], how="inner")
@@ -110,10 +112,13 @@ def graph_questions(
     stated_facts = _surely_stated(stated_facts, facts, texts, settings.single_hop.reading)
     stated_count = stated_facts.select("head", "template", "tail").unique().height
     rows.append(_row("facts", "unstated", located_count - stated_count, stated_count, "musique.single_hop.reading.stated"))
+    stated_facts = _with_cues(stated_facts, tables, documents, templates)
+    cued_count = stated_facts.select("head", "template", "tail").unique().height
+    rows.append(_row("facts", "no cue", stated_count - cued_count, cued_count, "musique.templates"))
     candidates = pl.concat(
         [
-            _questions(stated_facts, facts, settings, templates, FORWARD),
-            _questions(stated_facts, facts, settings, templates, INVERSE),
+            _questions(stated_facts, facts, seconds, settings, templates, FORWARD),
+            _questions(stated_facts, facts, seconds, settings, templates, INVERSE),
             _two_fact_questions(stated_facts, facts, settings, templates, seed),
         ]
     )
@@ -217,6 +222,55 @@ def _surely_stated(candidates: pl.DataFrame, facts: pl.DataFrame, texts: pl.Data
     return table.filter(is_sure | (settings.stated == 0)).drop("probability", "having")
 
 
+def second_answers(facts: pl.DataFrame, texts: pl.DataFrame, settings: ReadingSettings) -> pl.DataFrame:
+    """``head``, ``template``, ``seconds``: the number of answers that the texts state, by the model, and the graph lacks.
+
+    An entity that a fact connects to an answer of the graph does not count: it is often the larger place around it, or a part of it.
+    """
+    others = texts.filter(~pl.col("fact") & (pl.col("probability") >= settings.second)).select("head", "template", "tail").unique()
+    known = facts.select("head", "template", known="tail")
+    links = pl.concat([facts.select(tail="head", known="tail"), facts.select("tail", known="head")]).unique()
+    near = others.join(known, on=["head", "template"]).join(links, on=["tail", "known"], how="semi")
+    others = others.join(near, on=["head", "template", "tail"], how="anti").join(facts, on=["head", "template", "tail"], how="anti")
+    return others.group_by("head", "template").agg(seconds=pl.len()).sort("head", "template")
+
+
+def _with_cues(
+    stated_facts: pl.DataFrame, tables: Mapping[str, pa.Table], documents: pl.DataFrame, templates: Mapping[str, TemplateSettings]
+) -> pl.DataFrame:
+    """The facts and documents where a sentence that names the fact's other end has one of the ``cues`` of its template."""
+    patterns = {
+        name: "|".join(rf"\b{re.escape(cue.lower())}" for cue in template.cues) for name, template in templates.items() if template.cues
+    }
+    asked = stated_facts.filter(pl.col("template").is_in(sorted(patterns)))
+    if not asked.height:
+        return stated_facts
+    about = documents.select("document", "about", "text")
+    key = ["document", "head", "template", "tail"]
+    ends = asked.join(about.select("document", "about"), on="document").select(
+        *key, entity=pl.when(pl.col("about") == pl.col("head")).then("tail").otherwise("head")
+    )
+    starts = sentence_starts(tables["documents"]["text"])
+    rows = frame(tables["documents"]).select(document="id").with_row_index("row").join(ends.select("document").unique(), on="document")
+    mentions = frame(tables["mentions"]).join(rows, on="document")
+    mentions = mentions.join(ends.select("document", "entity").unique(), on=["document", "entity"], how="semi")
+    places = np.searchsorted(
+        paired(starts.sources(), starts.targets), paired(mentions["row"].to_numpy(), mentions["start"].to_numpy()), side="right"
+    )
+    last = starts.offsets[mentions["row"].to_numpy() + 1]
+    begin = starts.targets[places - 1]
+    end = np.where(places < last, starts.targets[np.minimum(places, len(starts.targets) - 1)], np.iinfo(np.int32).max)
+    sentences = mentions.select("document", "entity").with_columns(begin=pl.Series(begin), stop=pl.Series(end)).unique()
+    found = ends.join(sentences, on=["document", "entity"]).join(about.select("document", "text"), on="document")
+    found = found.with_columns(sentence=pl.col("text").str.slice("begin", pl.col("stop") - pl.col("begin")).str.to_lowercase())
+    has_cue = pl.any_horizontal(
+        (pl.col("template") == name) & pl.col("sentence").str.contains(pattern) for name, pattern in sorted(patterns.items())
+    )
+    cued = found.filter(has_cue).select(key).unique()
+    lacking = asked.join(cued, on=key, how="anti").select(key)
+    return stated_facts.join(lacking, on=key, how="anti", maintain_order="left")
+
+
 def _turned(facts: pl.DataFrame, templates: Mapping[str, TemplateSettings]) -> pl.DataFrame:
     """The reversed facts of symmetric templates: those declared symmetric, and those whose facts often hold in both directions.
 
@@ -314,9 +368,13 @@ def _in_one_sentence(pairs: pl.DataFrame, tables: Mapping[str, pa.Table], docume
 
 
 def _questions(
-    stated_facts: pl.DataFrame, facts: pl.DataFrame, settings: MusiqueSettings, templates: Mapping[str, TemplateSettings], kind: str
-) -> pl.DataFrame:
-    """Questions for the tail of a fact, or with ``INVERSE`` for its head: what does the other end have?"""
+    stated_facts: pl.DataFrame, facts: pl.DataFrame, seconds: pl.DataFrame, settings: MusiqueSettings,
+    templates: Mapping[str, TemplateSettings], kind: str,
+) -> pl.DataFrame:  # fmt: skip
+    """Questions for the tail of a fact, or with ``INVERSE`` for its head: what does the other end have?
+
+    A question for a tail has several answers, too, if the article about the head states another one (``seconds``).
+    """
     known, asked = ("head", "tail") if kind == FORWARD else ("tail", "head")
     template_names = [name for name, template in templates.items() if (template.question if kind == FORWARD else template.clause)]
     questions = stated_facts.filter(pl.col("template").is_in(template_names)).unique(
@@ -325,6 +383,10 @@ def _questions(
     counts = facts.group_by(f"{known}_name", "template").agg(answers=pl.col(asked).n_unique())
     questions = questions.join(counts, on=[f"{known}_name", "template"], maintain_order="left")
     questions = questions.join(_functionality(facts, known, settings.single_hop), on="template", maintain_order="left")
+    if kind == FORWARD:
+        questions = questions.join(seconds, on=["head", "template"], how="left", maintain_order="left").with_columns(
+            answers=pl.col("answers") + pl.col("seconds").fill_null(0)
+        )
     return questions.select(
         answer=asked, document="document", kind=pl.lit(kind), templates=pl.concat_list("template"), entities=pl.concat_list(known),
         unique=pl.col("answers") <= settings.single_hop.max_objects, functional=pl.col("share") >= settings.single_hop.functional,

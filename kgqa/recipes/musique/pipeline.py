@@ -426,7 +426,7 @@ COMPOSITION = (
     ),
     Stage(
         name="make_chains",
-        version=5,
+        version=6,
         doing="Building reasoning graphs",
         depends_on=_searched(
             lambda run: [
@@ -437,9 +437,9 @@ COMPOSITION = (
         ),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=7, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name="split_chains", version=9, doing="Splitting", depends_on=_only("split"), run=split_chains),
     Stage(name=UNWRITTEN, version=4, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
-    Stage(name="compose_questions", version=3, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
+    Stage(name="compose_questions", version=4, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
 
 
@@ -455,7 +455,7 @@ def _in_workspace(stage: Stage) -> Stage:
 
 SINGLE_HOP = Stage(
     name="single_hop",
-    version=10,
+    version=11,
     doing="Asking single-hop questions",
     depends_on=_with_readers("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
     run=single_hop_from_graph,

@@ -45,6 +45,7 @@ REASONS = {
     "several paragraphs": "the question has no paragraph, or several that support its answer, so that it is no single-hop one",
     "not asked": "the relation is not asked about",
     "unnamed": "no document can state the fact: the article about its head that names its tail, or a sentence with both that counts",
+    "no cue": "no sentence of the text that names the other end has a word that states the relation",
     "unstated": "the text that names head and tail hardly states the fact, by a model that was learned from the facts",
     "several": "the question has more than one answer in the graph",
     "incomplete": "the graph has one answer, but entities mostly have several in this relation",

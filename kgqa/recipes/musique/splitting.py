@@ -22,8 +22,9 @@ def spread(
 ) -> Cut:
     """Splits of about these ``shares`` without a common item; ``items``: chain → its questions, answers and paragraphs.
 
-    Where small components suffice for dev and test, they fill these in turn, first those with most answers and long questions for their
-    size. The rest is train. Otherwise nearly everything is one component, and :func:`leak_free` cuts it.
+    Where small components suffice for dev and test, they fill these in turn, so that both get as many answers for their shares. Those with
+    most answers and long questions for their size come first. The rest is train. Otherwise nearly everything is one component, and
+    :func:`leak_free` cuts it.
     """
     components = components_of(items)
     sizes = np.bincount(components)
@@ -40,16 +41,18 @@ def spread(
     worth = np.array([(len(answers[index]) + LONG * long_counts[index]) / max(1, sizes[index]) for index in range(len(sizes))])
     split = np.zeros(len(sizes), np.int8)
     fill_shares = [0.0, 0.0, 0.0]
+    answer_counts = [0, 0, 0]
     for component in np.lexsort((draw, -worth)).tolist():
         if component == largest:
             continue
-        side = 1 if fill_shares[1] * targets[2] <= fill_shares[2] * targets[1] else 2
+        side = 1 if answer_counts[1] * targets[2] <= answer_counts[2] * targets[1] else 2
         for number in (side, 3 - side):
             # With few chains a share is below one, and some dev is better than none.
             is_first = shares[number] > 0 and not fill_shares[number] and sizes[component] <= 2 * max(1.0, targets[number])
             if is_first or fill_shares[number] + sizes[component] <= targets[number]:
                 split[component] = number
                 fill_shares[number] += sizes[component]
+                answer_counts[number] += len(answers[component])
                 break
     chain_split = split[components]
     return Cut(split=chain_split, kept=tuple(int((chain_split == number).sum()) for number in range(3)))

@@ -18,10 +18,15 @@ FORWARD, INVERSE, BOTH, ASKED = "forward", "inverse", "both", "asked"
 _PLACE = re.compile(r"\{(?:head|tail|a tail)\}")
 _VOWELS = frozenset("aeiouAEIOU")
 _NONE: frozenset[int] = frozenset()
+LONG = 10
+"""Words of a phrase above which a sentence should not go on after it; also where it has two clauses."""
+_CLAUSES = frozenset({"that", "who", "where", "which"})
 
 
 def fill(template: str, name: str) -> str:
     """``template`` filled with ``name``; ``{a tail}`` gets an article."""
+    if name.startswith("the ") and name.endswith("s"):  # "the Beatles' band"
+        template = template.replace("}'s", "}'")
     return _PLACE.sub(lambda place: with_article(name) if place[0] == "{a tail}" else name, template)
 
 
@@ -40,8 +45,14 @@ def pick(value: str | tuple[str, ...], draw: int) -> str:
 
 def at_end(value: str | tuple[str, ...], nested_numbers: bool) -> str | tuple[str, ...]:
     """The forms that end with the name, if a phrase replaces the name and such forms exist; else all. A long phrase hides what follows."""
-    end_forms = tuple(form for form in forms(value) if form.endswith("}"))
+    end_forms = tuple(form for form in forms(value) if form.endswith(("}", "}?")))
     return end_forms if nested_numbers and end_forms else value
+
+
+def is_long(phrase: str) -> bool:
+    """Whether a sentence that goes on after this phrase is hard to read."""
+    words = phrase.split()
+    return len(words) > LONG or sum(word in _CLAUSES for word in words) > 1
 
 
 def question(
@@ -56,15 +67,10 @@ def question(
     """The single-hop question of this kind over ``names``; ``noun``: class of its answer; ``nested_numbers``: names that are phrases."""
     if kind != FORWARD:
         return _asking(templates, names, noun, nested_numbers, draw)
-    first, text = templates[0], pick(templates[0].question, draw)
+    first = templates[0]
     if nested_numbers and first.nested:
         return fill(pick(first.nested, draw), names[0])
-    if nested_numbers and not text.endswith("{head}?"):
-        end = next((form for form in forms(first.question) if form.endswith("{head}?")), "")
-        if not end:
-            is_who = any(form.startswith(("Who ", "Whom ")) for form in forms(first.question))
-            return f"{'Who' if is_who else 'What'} is {fill(pick(first.phrase, draw), names[0])}?"
-        text = end
+    text = pick(at_end(first.question, bool(nested_numbers) and is_long(names[0])), draw)
     return fill(text, names[0])
 
 
@@ -79,7 +85,9 @@ def phrase(
 ) -> str:
     """The answer of a single-hop question as a noun phrase."""
     if kind == FORWARD:
-        form = (nested_numbers and templates[0].nested_phrase) or templates[0].phrase
+        form = (nested_numbers and templates[0].nested_phrase) or at_end(templates[0].phrase, bool(nested_numbers))
+        if nested_numbers:  # "the director of Alien's birthplace" is hard to read
+            form = tuple(option for option in forms(form) if "}'s" not in option) or form
         return fill(pick(form, draw), names[0])
     right_after, clauses = _facts(templates, names, nested_numbers, draw)
     relatives = [f"{relative(noun)} {clause}" for clause in clauses]
@@ -130,14 +138,13 @@ def _facts(
     if len(names) > 1 and first_template == second_template and "{a tail}" not in pick(first_template.clause, draw) and is_plain:
         names = [f"both {names[first]} and {names[second]}"]
         first = second = 0
+    is_hard = [number in nested_numbers and is_long(name) for number, name in enumerate(names)]
     if second == first:
-        attribute = pick(at_end(first_template.attribute, first in nested_numbers), draw) if attributes else ""
-        return (
-            (fill(attribute, names[first]), [])
-            if attribute
-            else ("", [fill(pick(at_end(first_template.clause, first in nested_numbers), draw), names[first])])
-        )
-    last_clause = fill(pick(at_end(second_template.clause, second in nested_numbers), draw), names[second])
+        attribute = pick(at_end(first_template.attribute, is_hard[first]), draw) if attributes else ""
+        if attribute and (attribute.endswith("}") or first not in nested_numbers):
+            return fill(attribute, names[first]), []
+        return "", [fill(pick(at_end(first_template.clause, is_hard[first]), draw), names[first])]
+    last_clause = fill(pick(at_end(second_template.clause, is_hard[second]), draw), names[second])
     attribute = pick(first_template.attribute, draw) if attributes else ""
     if attribute and first not in nested_numbers:
         return fill(attribute, names[first]), [last_clause]

@@ -76,6 +76,18 @@ def test_a_relation_is_limited_by_the_facts_of_what_stays() -> None:
     assert sum(chain.relations.count("common") for chain in remaining) <= 0.1 * facts(remaining) + 1
 
 
+def test_each_answer_keeps_a_question_before_another_one_has_several() -> None:
+    own = [Features(answer=f"own{i}", last=f"o{i}", relations=("common",), template="t", hops="2hop") for i in range(20)]
+    same = [Features(answer=f"same{i % 5}", last=f"s{i}", relations=(f"rare{i}",), template="t", hops="2hop") for i in range(100)]
+    other = [Features(answer=f"x{i}", last=f"x{i}", relations=(f"y{i}",), template=f"z{i}", hops="3hop") for i in range(280)]
+    data = own + same + other
+    settings = LeakageSettings(max_template_share=0.1, shapes={})
+    dropped = excluded_chains(np.ones(len(data), np.int8), np.arange(len(data), dtype=np.uint64), data, settings)
+    assert dropped
+    remaining = {item.answer for row, item in enumerate(data) if row not in dropped}
+    assert remaining >= {item.answer for item in own + same}
+
+
 def test_of_few_questions_only_answers_and_last_hops_are_counted() -> None:
     data = [Features(answer=f"a{row}", last="l", relations=("r",), template="t", hops="2hop") for row in range(20)]
     assert excluded_chains(np.zeros(20, np.int8), np.arange(20).astype(np.uint64), data, LeakageSettings()) == {}

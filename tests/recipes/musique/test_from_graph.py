@@ -6,15 +6,17 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import kgqa
 from kgqa.errors import EmptyResult
+from kgqa.recipes.musique.from_graph import second_answers
 from kgqa.recipes.musique.named_entities import entity_answers
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
 from kgqa.runs.workspace import Workspace
-from kgqa.settings.musique import PairSettings
+from kgqa.settings.musique import PairSettings, ReadingSettings
 from tests.small_single_hops import FILLER
 
 SETTINGS = """
@@ -30,7 +32,7 @@ functional = {functional}
 complete = true
 by_chance = {by_chance}
 [musique.templates]
-place_of_birth = {{ branch = true }}
+place_of_birth = {{ branch = true, cues = [] }}
 administrative_unit = {{ branch = true }}
 """
 
@@ -93,6 +95,23 @@ def test_a_neighbour_is_one_whichever_way_the_fact_was_written(tmp_path: Path) -
 def test_what_states_a_fact(tmp_path: Path, documents: str, text: dict[str, str], known: bool) -> None:
     result = asked(tmp_path, LANDS | {"Q10": "Mr Number10"}, [("Q10", "P19", "Q1")], text, documents=documents)
     assert (result.get("Where was Mr Number10 born?") == "Arlia") == known
+
+
+@pytest.mark.parametrize(("text", "known"), [("died in Bemia.", True), ("lived in Bemia. Later Coria's king died.", False)])
+def test_a_sentence_that_names_the_answer_has_a_cue(tmp_path: Path, text: str, known: bool) -> None:
+    questions = asked(tmp_path, LANDS, [("Q1", "P20", "Q2")], {"Q1": text})
+    assert ("Where did Arlia die?" in questions) is known
+
+
+def test_a_text_that_states_a_second_answer_counts_unless_a_fact_joins_it_to_the_first() -> None:
+    facts = pl.DataFrame(
+        [("ann", "school", "yale"), ("bob", "school", "yale"), ("yale", "place", "haven")],
+        schema=["head", "template", "tail"],
+        orient="row",
+    )
+    rows = [("ann", "school", "mit", 0.9), ("bob", "school", "haven", 0.9), ("bob", "school", "mit", 0.1), ("ann", "school", "yale", 0.9)]
+    texts = pl.DataFrame(rows, schema=["head", "template", "tail", "probability"], orient="row").with_columns(fact=pl.col("tail") == "yale")
+    assert second_answers(facts, texts, ReadingSettings(second=0.5)).rows() == [("ann", "school", 1)]
 
 
 @pytest.mark.parametrize(("least", "known"), [(0.6, False), (0.5, True)])
