@@ -80,7 +80,7 @@ def shown(verdict: Verdict, dataset: Path) -> list[str]:
     """The lines on a terminal of 80 columns, those counted twice that it breaks."""
     console = Terminal()
     console.file = StringIO()
-    print_verdict(console, verdict, dataset)
+    print_verdict(console, verdict, str(dataset))
     return [line[at : at + 80] for line in console.file.getvalue().splitlines() for at in range(0, len(line), 80)]
 
 

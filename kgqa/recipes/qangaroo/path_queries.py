@@ -155,13 +155,13 @@ class PathFinder:
         """
         names = pl.Series(self._tables["entities"]["label"]).gather(chains["subject"])
         chains.frame = chains.frame.with_columns(subject_name=names.rank("dense"))
-        for query, ties in (
-            (("subject", "answer"), ("first", "second", "bridge")),
-            (("subject_name", "first_class", "second_class"), ("subject", "answer", "first", "second", "bridge")),
+        for query, ties, reason in (
+            (("subject", "answer"), ("first", "second", "bridge"), SAME_ANSWER),
+            (("subject_name", "first_class", "second_class"), ("subject", "answer", "first", "second", "bridge"), SAME_QUERY),
         ):
             is_descending = [name in BETTER for name in (*query, *BETTER, *ties)]
             chains.frame = chains.frame.sort([*query, *BETTER, *ties], descending=is_descending)
-            chains.keep(_first_of(chains.frame, *query), ONCE, "qangaroo.paths")
+            chains.keep(_first_of(chains.frame, *query), reason, "qangaroo.paths")
 
     def _keep_varied(self, chains: FilteredChains) -> None:
         """Limit the repetition of documents, paths and answers: an answer that is frequent on a path or for a document can be guessed."""
@@ -353,7 +353,8 @@ NAMED = "the answer's name shares a rare word with that of the bridge or the sub
 BRIDGE_NAMED = "the subject's name shares a rare word with that of the bridge, so the first hop is not needed"
 STEM = "the subject's own article has a word with the stem of a rare word of the answer's name"
 SELDOM_USEFUL = "queries like it are seldom useful: their hops are common knowledge, or other answers are as right"
-ONCE = "a more useful path has the same subject and answer, or is the same query about a subject of this name"
+SAME_ANSWER = "a more useful path has the same subject and answer"
+SAME_QUERY = "a more useful query has the same path and a subject of the same name"
 SAME_DOCUMENTS = "too many queries use the same two documents"
 SAME_RELATION = "too many queries end with the same relation"
 OFTEN = "too many queries about the path have this answer"
