@@ -58,11 +58,13 @@ def test_the_steps_of_a_question_are_its_chain(workspace: Path) -> None:
     entities = json.loads(question["provenance"])["compose"]["entities"]
     steps = [place for step, entity in zip(question["decomposition"], entities, strict=True) for place in (step["paragraph_id"], entity)]
     loaded = kgqa.load(workspace, store="embedded", dataset="musique", rejected=True)
-    assert loaded.samples == pq.read_metadata(workspace / TRAIN).num_rows
+    assert loaded.samples == sum(pq.read_metadata(workspace / TRAIN.with_stem(split)).num_rows for split in ("train", "dev", "test"))
     chain = kgqa.query("sample_chain", {"sample": question["id"]}, workspace=workspace).to_pylist()
     assert [row["id"] for row in chain] == steps
     assert [row["position"] for row in chain] == [*range(1, len(steps) + 1)]
-    assert kgqa.query("used_bridges", {}, workspace=workspace)["bridge"].to_pylist() == entities[:-1]
+    questions = [row for split in ("train", "dev", "test") for row in pq.read_table(workspace / TRAIN.with_stem(split)).to_pylist()]
+    bridges = {entity for row in questions for entity in json.loads(row["provenance"])["compose"]["entities"][:-1]}
+    assert set(kgqa.query("used_bridges", {}, workspace=workspace)["bridge"].to_pylist()) == bridges
     over = kgqa.query("samples_over", {"entity": entities[0]}, workspace=workspace).to_pylist()
     assert [row["sample"] for row in over] == [question["id"]]
     documents = kgqa.query("sample_documents", {"sample": question["id"]}, workspace=workspace).to_pylist()
@@ -91,12 +93,15 @@ def test_a_set_without_steps_on_the_graph_is_refused(workspace: Path, column: st
 @pytest.mark.parametrize(("needs", "identifier"), [(["b"], "b"), (["c"], "b"), (["elsewhere"], "b"), ([None], "b"), (["a"], "a")])
 def test_steps_that_do_not_follow_one_another_are_refused(workspace: Path, needs: list[str | None], identifier: str) -> None:
     ids = ["a", identifier, "c"]
+    question = pq.read_table(workspace / TRAIN).to_pylist()[0]
+    entities = json.loads(question["provenance"])["compose"]["entities"]
+    paragraph = question["decomposition"][0]["paragraph_id"]
     steps = [
-        {"id": name, "question": "?", "answer": "x", "paragraph_id": "seed:20", "depends_on": needs if place == 1 else []}
+        {"id": name, "question": "?", "answer": "x", "paragraph_id": paragraph, "depends_on": needs if place == 1 else []}
         for place, name in enumerate(ids)
     ]
     folder = changed(workspace, "decomposition", steps)
-    folder = again(folder, "provenance", json.dumps({"compose": {"entities": ["Q212", "Q90", "Q8798"]}}))
+    folder = again(folder, "provenance", json.dumps({"compose": {"entities": [*entities, entities[-1]]}}))
     with pytest.raises(BrokenInput, match="a step depends on itself or a later step, or two steps have the same id"):
         kgqa.load(workspace, store="embedded", dataset=folder)
     assert not (workspace / "store" / "loaded.json").exists()
