@@ -94,7 +94,7 @@ def test_a_node_without_torch_is_named_before_any_work(engine: RayEngine, monkey
 @pytest.mark.parametrize("share", ["0", "2", "half"])
 def test_what_is_no_share_of_a_gpu(engine: RayEngine, share: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SHARE, share)
-    with pytest.raises(SettingsError, match=f"{SHARE} is '{share}', but it must be a share of a GPU from 0.01 to 1, as 0.5"):
+    with pytest.raises(SettingsError, match=f"{SHARE} is '{share}'; set it to a share of a GPU from 0.01 to 1"):
         engine.for_networks()
 
 
