@@ -58,4 +58,6 @@ def compilation_fault(error: BaseException) -> str | None:
     """The reason in a line if torch could not compile, else None."""
     if not type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
         return None
-    return next((line.strip().rstrip(".") for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+    # Torch's first line is "backend='inductor' raised:", and the next one says what.
+    lines = (line.strip().rstrip(".") for line in str(error).splitlines())
+    return next((line for line in lines if line and not line.endswith(":")), type(error).__name__)[:300]
