@@ -6,7 +6,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
-from kgqa.checks.measures.mentions import names_answer
+from kgqa.checks.measures.mentions import without_other_forms
 
 
 class AbsentAnswers(ShareCheck):
@@ -25,9 +25,7 @@ class AbsentAnswers(ShareCheck):
     def outcomes(self, batch: Batch) -> Floats:
         """1 where it is absent."""
         outcomes = np.where(batch.searchable & batch.textual & (batch.paragraph_counts > 0), batch.absent, np.nan)
-        for number in np.flatnonzero(outcomes == 1).tolist():
-            outcomes[number] = not names_answer(batch.instances[number], supporting=False)
-        return outcomes
+        return without_other_forms(outcomes, batch.instances, supporting=False)
 
     def describe(self, batch: Batch, number: int) -> str:
         """The answer, the number of paragraphs and the question."""

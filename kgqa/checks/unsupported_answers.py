@@ -6,7 +6,7 @@ import numpy as np
 
 from kgqa.checks.batch import Batch, Floats
 from kgqa.checks.check import ShareCheck
-from kgqa.checks.measures.mentions import names_answer
+from kgqa.checks.measures.mentions import without_other_forms
 
 
 class UnsupportedAnswers(ShareCheck):
@@ -26,9 +26,7 @@ class UnsupportedAnswers(ShareCheck):
         np.add.at(counts, rows, batch.holds & batch.supporting)
         applies = batch.searchable & batch.marked & batch.textual & (batch.absent == 0)
         outcomes = np.where(applies, counts == 0, np.nan).astype(np.float64)
-        for number in np.flatnonzero(outcomes == 1).tolist():
-            outcomes[number] = not names_answer(batch.instances[number], supporting=True)
-        return outcomes
+        return without_other_forms(outcomes, batch.instances, supporting=True)
 
     def describe(self, batch: Batch, number: int) -> str:
         """The answer and the question whose supporting paragraphs lack it."""

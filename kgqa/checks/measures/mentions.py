@@ -14,6 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 from kgqa.arrays.tokens import SPACE, SYMBOL
 from kgqa.arrays.words import KINDS, places, tokens, within_word
 from kgqa.checks.measures.shapes import shape_of
@@ -36,7 +39,15 @@ def mention_faults(instance: Instance) -> Iterator[tuple[str, str]]:
         yield from _name_faults(instance, votes)
 
 
-def names_answer(instance: Instance, *, supporting: bool) -> bool:
+def without_other_forms(outcomes: npt.NDArray[np.float64], instances: Sequence[Instance], *, supporting: bool) -> npt.NDArray[np.float64]:
+    """The outcomes, with 0 instead of 1 for each question that marks another form of its answer; ``supporting``: only in the support."""
+    result = outcomes.copy()
+    for number in np.flatnonzero(outcomes == 1).tolist():
+        result[number] = not _names_answer(instances[number], supporting=supporting)
+    return result
+
+
+def _names_answer(instance: Instance, *, supporting: bool) -> bool:
     """Whether a mention of the answer's entity has another form of an answer ("operas" of "opera"); ``supporting``: only in the support."""
     return any(
         mention.entity == instance.answer_id

@@ -12,7 +12,6 @@ from scipy.special import logit
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.rows import IntArray, find, paired, spread
-from kgqa.readers.transformer.encoder import place_of
 from kgqa.recipes.qangaroo.corpus import article_of, places, subject_of
 from kgqa.recipes.qangaroo.mining import fact_graph, training_facts, training_graph
 from kgqa.recipes.qangaroo.pair_reading import read_pairs
@@ -69,6 +68,9 @@ def read_texts(run: Run) -> StageOutput:
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
     encoder = settings.paths.encoder if settings.queries == "paths" else None
     if encoder is not None:
+        # Imported here: it takes a tenth of a second, and most runs have no encoder.
+        from kgqa.readers.transformer.encoder import place_of
+
         require_readers(ENCODER, needed=("torch", "transformers", "safetensors"))
         place_of(encoder)  # a name that is wrong is reported before the work
     run.progress.start("Reading texts", 3 + (FOLDS if encoder is not None else 0), "steps")
