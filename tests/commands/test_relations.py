@@ -142,7 +142,9 @@ def test_mistakes_are_sentences(seed_wikidata: Path, tmp_path: Path, cli: Cli) -
 
 
 def test_a_domain_of_which_no_relation_is_left_is_measured_all_the_same(tmp_path: Path, cli: Cli) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.evidence]\nuse = true\nmax_objects = 0.5\n')
+    (tmp_path / "own.toml").write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.evidence]\nuse = true\nmax_objects = 0.5\n'
+    )
     cli("generate", "--domain", tmp_path / "own.toml", "--workspace", tmp_path / "w").sentence(
         "every relation says too little", "max_objects"
     )
