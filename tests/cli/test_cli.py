@@ -360,9 +360,9 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     outcome = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata)
     lines = outcome.out.splitlines()
     assert len(lines) <= 17, outcome.out
-    assert lines[0] == f"{seed_wikidata}/datasets/wikihop: train 92, dev 16, test 6"
+    assert lines[0] == f"{seed_wikidata}/datasets/wikihop: train 136, dev 18, test 10"
     assert lines[1] == "Main reasons for rejection:"
-    assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 16 samples, chance [\d.]+%$", line) for line in lines)
+    assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 18 samples, chance [\d.]+%$", line) for line in lines)
     assert "No --source given" in outcome.out
     long = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--verbose").out
     assert "What was dropped, and why" in long

@@ -118,3 +118,6 @@ def test_a_file_is_found_plain_or_packed(tmp_path: Path) -> None:
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(b"x"))
     assert find_file(tmp_path, "a.tsv").name == "a.tsv"
     assert find_file(tmp_path, "b.tsv").name == "b.tsv.gz"
+    (tmp_path / "c.tsv").mkdir()
+    with pytest.raises(MissingInput, match=r"c\.tsv: this is a folder"):
+        find_file(tmp_path, "c.tsv")
