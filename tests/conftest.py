@@ -28,6 +28,7 @@ from kgqa.cli import main
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.stop import NUMBERS
 from tests.command import ROOT, Outcome
+from tests.lengths import QUICK
 from tests.neo4j.server import Neo4jServer, missing
 from tests.object_server import copies, moto_port, objects  # noqa: F401
 from tests.tiny_encoder import other_encoder, tiny_encoder  # noqa: F401
@@ -61,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--thorough"):
-        settings.register_profile("quick", settings(), max_examples=25)
+        settings.register_profile("quick", settings(), max_examples=QUICK)
         settings.load_profile("quick")
 
 
@@ -86,7 +87,7 @@ def _seed() -> int:
 
 
 def _mutants(config: pytest.Config) -> int:
-    return 1_000 if config.getoption("--thorough") else 40
+    return 1_000 if config.getoption("--thorough") else 25
 
 
 def _queries(config: pytest.Config) -> int:
