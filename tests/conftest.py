@@ -181,17 +181,24 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
         server.kill()
 
 
-@pytest.fixture
-def spare_server(tmp_path: Path) -> Iterator[Neo4jServer]:
-    """A server of the test's own, to stop, kill and start: after a kill, recovery takes as long as the log is, and others would wait."""
+@pytest.fixture(scope="session")
+def second_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """Another server, for ``spare_server``."""
     if reason := missing():
         unavailable(reason)
-    server = Neo4jServer(tmp_path / "neo4j")
-    server.start()
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j") / "spare")
     try:
         yield server
     finally:
         server.kill()
+
+
+@pytest.fixture
+def spare_server(second_server: Neo4jServer) -> Neo4jServer:
+    """An empty server to stop, kill and start: after a kill, recovery takes as long as the log is, and the log of the other is long."""
+    second_server.restore()
+    second_server.empty()
+    return second_server
 
 
 @pytest.fixture

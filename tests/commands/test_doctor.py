@@ -191,7 +191,7 @@ def test_what_an_examination_that_goes_on_has_there_is_left_as_it_was(neo4j_data
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("looks", [1, 10])
+@pytest.mark.parametrize("looks", [pytest.param(1, marks=pytest.mark.thorough), 10])
 def test_what_a_killed_examination_left_is_erased(looks: int, neo4j_database: Neo4jSettings) -> None:
     before = everything(neo4j_database)
     environment = {**os.environ, "NEO4J_URI": neo4j_database.uri, "NEO4J_PASSWORD": neo4j_database.password}
