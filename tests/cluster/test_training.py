@@ -22,7 +22,7 @@ from kgqa.errors import SettingsError
 from kgqa.training import run_log
 from tests.cluster.conftest import Nodes
 from tests.command import COMMAND, environment, run_command
-from tests.commands.test_train_processes import curve, one_thread, predictions
+from tests.commands.test_train_processes import curve, last_step, one_thread, predictions
 from tests.conftest import Cli
 from tests.ports import free_port
 from tests.small_questions import question, write_set, write_toml
@@ -72,11 +72,6 @@ def trainers(nodes: Nodes) -> list[int]:
             if parent in raylets and b"RayTrainWorker" in (place / "cmdline").read_bytes():
                 found.append(int(place.name))
     return sorted(found)
-
-
-def last_step(run: Path) -> int:
-    """Of the last checkpoint."""
-    return max((int(path.name.removeprefix("step-")) for path in (run / "fit").glob("**/checkpoints/step-*")), default=0)
 
 
 @pytest.mark.slow

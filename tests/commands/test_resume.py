@@ -94,12 +94,12 @@ def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(
     [
         pytest.param("Reading sources", "advance", marks=pytest.mark.slow),
         pytest.param("Linking mentions", "finish", marks=pytest.mark.thorough),
-        ("Building the graph", "advance"),
+        pytest.param("Building the graph", "advance", marks=pytest.mark.slow),
         pytest.param("Projecting edges", "finish", marks=pytest.mark.thorough),
         pytest.param("Traversing", "advance", marks=pytest.mark.slow),
         pytest.param("Filtering and measuring shortcuts", "finish", marks=pytest.mark.thorough),
         pytest.param("Writing the dataset", "start", marks=pytest.mark.slow),
-        ("Writing the dataset", "advance"),
+        pytest.param("Writing the dataset", "advance", marks=pytest.mark.slow),
     ],
 )
 def test_a_run_that_is_killed_at_a_known_place_goes_on(stage: str, step: str, seed_wikidata: Path, tmp_path: Path) -> None:

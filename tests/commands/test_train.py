@@ -665,6 +665,7 @@ def test_two_trainers_in_one_folder(place: Place, cli: Cli, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_signal_is_a_sentence_and_the_run_goes_on(
     number: signal.Signals, place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

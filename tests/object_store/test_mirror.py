@@ -373,6 +373,7 @@ def test_a_copy_that_is_killed_goes_on_with_whole_files(lat: ObjectServer, numbe
     assert "a.tsv" not in reads(lat)
 
 
+@pytest.mark.slow
 def test_two_processes_may_copy_the_same(lat: ObjectServer) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", KILLED, URL], env=environment()) for _ in range(2)]
     assert [process.wait(120) for process in processes] == [0, 0]

@@ -373,6 +373,7 @@ def test_commands_read_the_workspace(finished: ObjectServer, seed_medline: Path,
     assert uploads(finished) == [f"/{BUCKET}/made/med/run.json"], "relations is a run; the others only read"
 
 
+@pytest.mark.slow
 def test_composing_goes_on_elsewhere(objects: ObjectServer, machine: Machine) -> None:
     place = f"s3://{BUCKET}/made/composed"
     machine.use("first")

@@ -191,7 +191,7 @@ def is_broken(request: dict[str, Any]) -> Reply:
         (is_broken, "", "all 20 answers have the wrong form"),
         (lambda _: Reply(status=429, headers={"retry-after": "0"}), "", "too many requests"),
         (lambda _: Reply(body="<html>"), "", "no chat completion"),
-        (is_dear, "input_price = 1.0\noutput_price = 1.0\nmax_cost = 0.08\n", "and with a higher max_cost the same command goes on"),
+        (is_dear, "input_price = 1.0\noutput_price = 1.0\nmax_cost = 0.06\n", "and with a higher max_cost the same command goes on"),
     ],
 )
 def test_each_fault_of_an_endpoint_is_one_sentence(
@@ -203,6 +203,7 @@ def test_each_fault_of_an_endpoint_is_one_sentence(
     assert not (tmp_path / "out" / "audit.json").exists()
 
 
+@pytest.mark.slow
 def test_a_rate_limit_is_waited_for(dataset: Path, tmp_path: Path) -> None:
     def limited(request: dict[str, Any]) -> Reply:
         return Reply(status=429, headers={"retry-after": "0"}) if len(server.requests) == 3 else born(request)
@@ -303,7 +304,7 @@ def unhelpful(request: dict[str, Any]) -> Reply:
     return Reply(content=json.dumps({name: value[name] for name in fields}))
 
 
-@pytest.mark.parametrize(("model", "level"), [(born, "full"), (unhelpful, "minimal")])
+@pytest.mark.parametrize(("model", "level"), [pytest.param(born, "full", marks=pytest.mark.slow), (unhelpful, "minimal")])
 def test_an_audit_says_nothing_of_training_a_model_that_it_only_asks(
     dataset: Path, tmp_path: Path, model: Callable[[dict[str, Any]], Reply], level: str
 ) -> None:
@@ -331,6 +332,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_an_audit_that_trains_nothing_needs_no_torch(dataset: Path, tmp_path: Path) -> None:
     told = settings(tmp_path, first='reader = "llm"\nbeside = ["tf-idf"]')
     with chat_server(born) as server:
