@@ -57,7 +57,8 @@ def predictions(run: Path, dataset: Path) -> bytes:
 
 def last_step(run: Path) -> int:
     """Of the last checkpoint."""
-    return max((int(path.name.split("-")[1]) for path in (run / "fit").glob("**/checkpoints/step-*")), default=0)
+    places = ("checkpoints/step-*", "*/checkpoints/step-*")  # no **, which looks into folders that are about to go
+    return max((int(path.name.split("-")[1]) for place in places for path in (run / "fit").glob(place)), default=0)
 
 
 def trained(toml: Path, dataset: Path, run: Path, *, at_step: int = 0, with_signal: signal.Signals | None = None) -> int:
