@@ -63,7 +63,7 @@ def test_the_baselines_of_the_papers_recipe_are_those_of_the_set_that_it_makes(t
     assert {split: samples for (split, _), (samples, _) in said.items()} == {"dev": paper.counts["dev"], "test": paper.counts["test"]}
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.thorough), 5])
 def test_the_good_set_does_not_depend_on_the_workers(workers: int, tmp_path: Path, seed_wikidata: Path) -> None:
     report = kgqa.generate("wikidata", workspace=tmp_path / "w", workers=workers)
     there = json.loads((seed_wikidata / "datasets" / report.dataset.name / "manifest.json").read_text("utf-8"))

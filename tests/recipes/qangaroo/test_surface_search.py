@@ -15,6 +15,7 @@ from kgqa.linking.dictionary import EXACT, FREE, INITIAL
 from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.recipes.qangaroo.surface import function_words_at, surface_forms, without_function_words
 from kgqa.recipes.qangaroo.surface_search import build_forms, find_forms, left_readable, named_in_rows
+from tests.lengths import example_count
 
 Form = tuple[int, str, int]
 """Entity, form, case."""
@@ -61,7 +62,7 @@ def found_plainly(text: str, forms: list[Form]) -> set[tuple[int, int, int]]:
     return result
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @given(forms=FORMS, texts=TEXTS)
 def test_the_search_finds_what_a_plain_search_finds(forms: list[Form], texts: list[str]) -> None:
     found = find_forms(column(texts), build_forms(frame_of(forms)))
