@@ -9,6 +9,7 @@ regression on a few measures), and so are the weights of the neighbouring words.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from kgqa.linking.support import LEVELS, Surroundings, levels
 from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.integer]
 ROUNDS = 4
 """Rounds of expectation–maximisation; more rounds change little."""
 LEAN = 8.0
@@ -42,55 +44,66 @@ SAMPLE = 200_000
 """Maximum number of places for learning the levels' log ratios."""
 
 
+ESTIMATE = np.dtype([("rate", np.float64), ("right", np.float64), ("row", np.int32), ("kind", np.int32)], align=True)
+"""What a name contributes to its places, in one cache line: its share of right places; the expected number of them; its row of
+``Evidence.odds``; its first kind of place."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
-    """(place, entity) pairs, ordered by place, and their evidence."""
+class Evidence:
+    """(place, name) pairs, ordered by place, and what speaks for each: documents, neighbouring words, definitions and marks."""
 
-    place: npt.NDArray[np.int32]
-    entry: npt.NDArray[np.int32]
-    odds: Floats
-    """Likelihood ratio of the support: a right entity over chance."""
-    kind: npt.NDArray[np.int32]
-    """Class of the neighbouring words (:func:`kinds_of`); equal for all pairs of a place."""
-    most: Floats
-    """For each entry the largest share of its places that can be right, given the definitions in the texts."""
+    bounds: npt.NDArray[np.int32]
+    """The pairs of place i are ``bounds[i]:bounds[i + 1]``."""
+    name: npt.NDArray[np.int32]
+    """Row of the dictionary's names, each of which belongs to one entity."""
+    level: npt.NDArray[np.uint8]
+    """Support of the document (:mod:`kgqa.linking.support`)."""
+    verdict: npt.NDArray[np.int8]
+    """What the document's definitions say (:mod:`kgqa.linking.definitions`)."""
     marked: npt.NDArray[np.int8]
-    """Of each pair, what the source's own mention in exactly this place says: 1 right, -1 wrong, 0 nothing."""
+    """What the source's own mention in exactly this place says: 1 right, -1 wrong, 0 nothing."""
+    beside: npt.NDArray[np.uint8]
+    """The context of each place (:mod:`kgqa.linking.surroundings`)."""
+    odds: Floats
+    """Likelihood ratio of the support, a right entity over chance: [verdict + 1, row of the name, level]."""
+
+    @property
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """All fields, for kernels."""
+        return self.bounds, self.name, self.level, self.verdict, self.marked, self.beside, self.odds
 
 
-def worth_of_levels(
+def ratios_of_levels(
     documents: npt.NDArray[np.int32],
     entities: npt.NDArray[np.int32],
-    entries: npt.NDArray[np.int32],
+    names: npt.NDArray[np.int32],
     level: npt.NDArray[np.uint8],
-    is_certain: npt.NDArray[np.bool_],
-    is_common: npt.NDArray[np.bool_],
+    bucket: npt.NDArray[np.int64],
     surroundings: Surroundings,
 ) -> Floats:
-    """Log ratio of each pair's level: right entities over chance, for entities with a similar number of facts.
+    """Log ratio of each level (buckets × levels): right entities over chance, for names in the same ``bucket`` (:func:`buckets_of`).
 
-    Pairs that are ``is_certain`` count as right. Chance pairs these entities with the documents of other certain pairs. Common nouns
-    (``is_common``) have ratios of their own. An article teaches nothing about its own entity.
+    The pairs (``documents, entities, names, level``) are examples of right ones. Chance pairs these entities with the documents of other
+    examples. An article teaches nothing about its own entity.
     """
-    # Support by chance grows with an entity's facts, so each bucket of entities has its own ratios.
-    bucket = 2 * _buckets(surroundings)[entities] + is_common
-    rows = np.flatnonzero(is_certain & (surroundings.subject[documents] != entities))
+    rows = np.flatnonzero(surroundings.subject[documents] != entities)
     rows = rows[:: max(1, len(rows) // SAMPLE)]
     shape = (int(bucket.max(initial=0)) + 1, LEVELS)
     if not len(rows):
-        return USUAL[level]
+        return np.tile(USUAL, (shape[0], 1))
     half = len(rows) // 2  # chance level: pair each entity with a document from the other half of the corpus
     chance_documents = np.concatenate([documents[rows][half:], documents[rows][:half]])
     order = np.argsort(chance_documents, kind="stable")
-    chance_levels = levels(chance_documents[order], entities[rows][order], entries[rows][order], surroundings)
+    chance_levels = levels(chance_documents[order], entities[rows][order], names[rows][order], surroundings)
     right_counts = np.zeros(shape)
     chance_counts = np.zeros(shape)
-    np.add.at(right_counts, (bucket[rows], level[rows]), 1.0)
-    np.add.at(chance_counts, (bucket[rows][order], chance_levels), 1.0)
+    np.add.at(right_counts, (bucket[names[rows]], level[rows]), 1.0)
+    np.add.at(chance_counts, (bucket[names[rows]][order], chance_levels), 1.0)
     log_ratios = np.clip(TEMPER * np.log(_smooth(right_counts) / _smooth(chance_counts)), LEAST, MOST)
     # A small corpus estimates the ratios badly: shrink them towards the usual ones.
     trust = len(rows) / (len(rows) + ENOUGH)
-    return (trust * log_ratios + (1 - trust) * USUAL)[bucket, level]
+    return trust * log_ratios + (1 - trust) * USUAL  # type: ignore[no-any-return]
 
 
 def _smooth(counts: Floats) -> Floats:
@@ -99,86 +112,124 @@ def _smooth(counts: Floats) -> Floats:
     return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
 
 
-def _buckets(surroundings: Surroundings) -> npt.NDArray[np.int64]:
-    """A bucket for each entity, by its number of facts (log2) and by whether its article has mentions."""
-    degree = np.diff(surroundings.facts[0])
-    bucket: npt.NDArray[np.int64] = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(
-        np.int64
-    )
-    return bucket
+def buckets_of(entities: npt.NDArray[np.int32], is_common: npt.NDArray[np.bool_], surroundings: Surroundings) -> npt.NDArray[np.int64]:
+    """The bucket of each name, by its entity's number of facts (log2), by whether the entity's article has mentions, and by whether the
+    name is a common noun.
 
-
-def beliefs(pairs: Places, features: Floats, start: Floats, prior_ratios: Floats) -> Floats:
-    """Probability of each pair, from 0 to 1; those of one place sum to at most 1.
-
-    ``features``: entries × measures of the names. ``start``: prior weights of the regression, which keep a small corpus from teaching
-    nonsense. ``prior_ratios``: prior log ratios of the kinds of places.
+    Support by chance grows with an entity's facts, so each bucket has its own ratios.
     """
+    degree = np.diff(surroundings.facts[0])
+    bucket = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(np.int64)
+    return 2 * bucket[entities] + is_common  # type: ignore[no-any-return]
+
+
+def estimated(
+    evidence: Evidence, features: Floats, start: Floats, prior_ratios: Floats, *, most: Floats, row: Ints, sort: Ints
+) -> tuple[npt.NDArray[np.void], Floats]:
+    """The names (``ESTIMATE`` records) with their shares of right places, and the ratios of the kinds of places, as the corpus has them.
+
+    ``features``: names × measures. ``start``: prior weights of the regression, which keep a small corpus from teaching nonsense.
+    ``prior_ratios``: prior log ratios of the kinds of places. For each name, ``most`` is the largest share of its places that can be right,
+    given the definitions in the texts, ``row`` its row of ``evidence.odds``, and ``sort`` one of :data:`ONE` and its fellows.
+    """
+    names = np.zeros(len(features), ESTIMATE)
+    names["row"], names["kind"] = row, CONTEXTS * sort
     weights = start.copy()
     predictions = _logistic(features @ weights)
     floor = np.minimum(predictions, FLOOR)
     # All names start at what similar names suggest; texts that define an abbreviation otherwise cap it.
-    rate = np.minimum(predictions, pairs.most)
+    rate = np.minimum(predictions, most)
     kind_ratios = prior_ratios.copy()
-    number: Floats = np.bincount(pairs.entry, minlength=len(features)).astype(np.float64)
+    number, right, marked, kind_counts = _counts(*evidence.columns[:-1], names, len(kind_ratios))
     rows = np.flatnonzero(number > 0)
     x: Floats = features[rows]
     frequency: Floats = number[rows]
-    right = np.bincount(pairs.entry, weights=pairs.marked > 0, minlength=len(features))
-    marked = np.bincount(pairs.entry, weights=pairs.marked != 0, minlength=len(features))
-    kind_counts = np.bincount(pairs.kind[np.diff(pairs.place, prepend=-1) > 0], minlength=len(kind_ratios))
     for _ in range(ROUNDS):
-        # Expectation: the probability of each pair, and the expected number of right places per name.
-        posterior = _posterior(pairs, rate, kind_ratios)
-        mass = np.bincount(pairs.entry, weights=posterior, minlength=len(features))
+        # Expectation: the probability of each pair, and the expected number of right places per name and kind of place.
+        names["rate"] = rate
+        right_of_kind = _expect(*evidence.columns, names, np.exp(kind_ratios))
+        mass = names["right"].copy()
         # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
-        weights = _fitted(x, frequency, mass[rows].astype(np.float64), start, weights)
+        weights = _fitted(x, frequency, mass[rows], start, weights)
         odds = features @ weights
         predictions = _logistic(odds)
         rate = (mass + LEAN * predictions) / (number + LEAN)
         rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
         # What a source marks says directly how often the name means the entity; support need not be asked.
         rate = np.where(marked > 0, (right + MARKED_LEAN * predictions) / (marked + MARKED_LEAN), rate)
-        rate = np.minimum(rate, pairs.most)
+        rate = np.minimum(rate, most)
         # Only half of the estimated ratio: words next to a name and the support of its entity are not independent.
-        kind_ratios = prior_ratios + 0.5 * _beside(pairs, posterior, kind_counts)
-    return _posterior(pairs, rate, kind_ratios)
-
-
-def _posterior(pairs: Places, rate: Floats, kind_ratios: Floats) -> Floats:
-    """The probability of each pair by Bayes' rule, over the entities of its place and an unknown meaning."""
-    posterior = _bayes(pairs.place, pairs.entry, pairs.kind, pairs.odds, rate, np.exp(kind_ratios))
-    return np.where(pairs.marked == 0, posterior, pairs.marked > 0)
+        kind_ratios = prior_ratios + 0.5 * _beside(right_of_kind, kind_counts)
+    names["rate"] = rate
+    return names, np.exp(kind_ratios)
 
 
 @kernel
-def _bayes(place, entry, kind, odds, rate, kind_ratios):  # type: ignore[no-untyped-def]
-    """Kernel of :func:`_posterior`, place by place. O(pairs)."""
-    out = np.empty(len(place))
-    begin = 0
-    while begin < len(place):
-        end = begin
-        total = 0.0
-        while end < len(place) and place[end] == place[begin]:
-            total += rate[entry[end]]
-            end += 1
-        # The entities' priors sum to at most 0.98, so that at least 0.02 stay for a meaning outside the tables.
-        excess = max(total / 0.98, 1.0)
-        norm = 0.0
-        for i in range(begin, end):
-            out[i] = rate[entry[i]] / excess * odds[i] * kind_ratios[kind[i]]
-            norm += out[i]
-        norm += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
-        for i in range(begin, end):
-            out[i] /= norm
-        begin = end
-    return out
+def _counts(bounds, name, level, verdict, marked, beside, names, kinds):  # type: ignore[no-untyped-def]
+    """For each name its pairs, those that the source marks as right, and those that it marks; the places of each kind. O(pairs)."""
+    number, right, known = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
+    kind_counts = np.zeros(kinds, np.int64)
+    for place in range(len(bounds) - 1):
+        kind_counts[names[name[bounds[place]]].kind + beside[place]] += 1
+        for i in range(bounds[place], bounds[place + 1]):
+            number[name[i]] += 1.0
+            if marked[i] != 0:
+                known[name[i]] += 1.0
+                right[name[i]] += marked[i] > 0
+    return number, right, known, kind_counts
 
 
-def _beside(pairs: Places, posterior: Floats, number: npt.NDArray[np.int64]) -> Floats:
+@kernel(inline=True)
+def believe(place, begin, end, name, level, verdict, marked, beside, odds, names, kind_ratios, out):  # type: ignore[no-untyped-def]
+    """Set ``out`` to the probability of each pair of a place by Bayes' rule, over its entities and an unknown meaning.
+
+    The pairs are ``begin:end``; their probabilities sum to at most 1.
+    """
+    total = 0.0
+    for i in range(begin, end):
+        total += names[name[i]].rate
+    # The entities' priors sum to at most 0.98, so that at least 0.02 stay for a meaning outside the tables.
+    excess = max(total / 0.98, 1.0)
+    norm = 0.0
+    for i in range(begin, end):
+        own = names[name[i]]
+        value = own.rate / excess * odds[verdict[i] + 1, own.row, level[i]] * kind_ratios[own.kind + beside[place]]
+        out[i - begin] = value
+        norm += value
+    norm += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
+    for i in range(begin, end):
+        # The source's own mark needs no estimate.
+        out[i - begin] = out[i - begin] / norm if marked[i] == 0 else np.float64(marked[i] > 0)
+
+
+@kernel(inline=True)
+def most_pairs(bounds):  # type: ignore[no-untyped-def]
+    """The number of pairs of the place that has most."""
+    most = 0
+    for place in range(len(bounds) - 1):
+        most = max(most, bounds[place + 1] - bounds[place])
+    return most
+
+
+@kernel
+def _expect(bounds, name, level, verdict, marked, beside, odds, names, kind_ratios):  # type: ignore[no-untyped-def]
+    """The expected number of right pairs: of each name, set in ``names``; of each kind of place, returned. O(pairs)."""
+    right_of_kind = np.zeros(len(kind_ratios))
+    for own in range(len(names)):
+        names[own].right = 0.0
+    out = np.empty(most_pairs(bounds))
+    for place in range(len(bounds) - 1):
+        begin, end = bounds[place], bounds[place + 1]
+        believe(place, begin, end, name, level, verdict, marked, beside, odds, names, kind_ratios, out)
+        for i in range(begin, end):
+            names[name[i]].right += out[i - begin]
+            right_of_kind[names[name[i]].kind + beside[place]] += out[i - begin]
+    return right_of_kind
+
+
+def _beside(right_mass: Floats, number: npt.NDArray[np.int64]) -> Floats:
     """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
     # Five pseudo-counts at the overall rate, so that a rare kind of place does not get an extreme ratio.
-    right_mass = np.bincount(pairs.kind, weights=posterior, minlength=len(number))
     wrong_mass = np.maximum(number - right_mass, 0.0)
     right_share = (right_mass + 5.0 * right_mass.sum() / max(right_mass.sum() + wrong_mass.sum(), 1.0)) / (right_mass.sum() + 5.0)
     wrong_share = (wrong_mass + 5.0 * wrong_mass.sum() / max(right_mass.sum() + wrong_mass.sum(), 1.0)) / (wrong_mass.sum() + 5.0)
@@ -233,17 +284,8 @@ def _slope(x, share, count, weights):  # type: ignore[no-untyped-def]
 
 
 ONE, SEVERAL, ADJECTIVE, COMMON_NOUN = range(4)
-"""Sorts of names: one word; several words; one word that mostly precedes a noun; one word in lower case."""
-
-
-def kinds_of(context: npt.NDArray[np.int32], sort: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Class of each place: its context, separate for each sort of name.
-
-    >>> kinds_of(np.array([5], np.int32), np.array([ONE])).tolist(), kinds_of(np.array([5], np.int32), np.array([SEVERAL])).tolist()
-    ([5], [152])
-    """
-    out: npt.NDArray[np.int32] = (context + CONTEXTS * sort).astype(np.int32)
-    return out
+"""Sorts of names: one word; several words; one word that mostly precedes a noun; one word in lower case. A kind of place is a context of a
+sort of name: ``context + CONTEXTS * sort``."""
 
 
 def start_beside() -> Floats:
