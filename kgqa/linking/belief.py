@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.arrays.kernel import kernel
+from kgqa.arrays.hashes import HASH_PRIME, mixed
+from kgqa.arrays.kernel import grown, kernel
+from kgqa.arrays.rows import spread
 from kgqa.linking.support import LEVELS, Surroundings, levels
 from kgqa.linking.surroundings import CAPITAL, COMMON_CAPITAL, CONTEXTS, NAME, NOUN, PROPER_CAPITAL, parts
 
@@ -45,33 +47,114 @@ SAMPLE = 200_000
 
 
 ESTIMATE = np.dtype([("rate", np.float64), ("right", np.float64), ("row", np.int32), ("kind", np.int32)], align=True)
-"""What a name contributes to its places, in one cache line: its share of right places; the expected number of them; its row of
-``Evidence.odds``; its first kind of place."""
+"""What a name contributes to its places, in one cache line: its share of right places; their expected number; its row of the odds; its
+first kind of place."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimates:
+    """What :func:`believe` needs beside the evidence."""
+
+    names: npt.NDArray[np.void]
+    """``ESTIMATE`` records."""
+    odds: Floats
+    """Likelihood ratio of the support, a right entity over chance: [verdict + 1, row, level]."""
+    kind_ratios: Floats
+    """The same ratio of each kind of place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """(place, name) pairs, ordered by place, and what speaks for each: documents, neighbouring words, definitions and marks."""
+    """Distinct places: their (place, name) pairs, and what speaks for each: documents, neighbouring words, definitions and marks.
+
+    Places with the same names, evidence and neighbours have the same probabilities. A corpus has many times as many places as distinct
+    ones (five million and half a million in 99 MB), so each distinct place is kept once.
+    """
 
     bounds: npt.NDArray[np.int32]
-    """The pairs of place i are ``bounds[i]:bounds[i + 1]``."""
+    """The pairs of distinct place i are ``bounds[i]:bounds[i + 1]``."""
+    places: npt.NDArray[np.float64]
+    """How many places each distinct one stands for."""
+    beside: npt.NDArray[np.uint8]
+    """The context of each distinct place (:mod:`kgqa.linking.surroundings`)."""
     name: npt.NDArray[np.int32]
-    """Row of the dictionary's names, each of which belongs to one entity."""
+    """Of each pair the row of the dictionary's names, each of which belongs to one entity."""
     level: npt.NDArray[np.uint8]
     """Support of the document (:mod:`kgqa.linking.support`)."""
     verdict: npt.NDArray[np.int8]
     """What the document's definitions say (:mod:`kgqa.linking.definitions`)."""
     marked: npt.NDArray[np.int8]
     """What the source's own mention in exactly this place says: 1 right, -1 wrong, 0 nothing."""
-    beside: npt.NDArray[np.uint8]
-    """The context of each place (:mod:`kgqa.linking.surroundings`)."""
-    odds: Floats
-    """Likelihood ratio of the support, a right entity over chance: [verdict + 1, row of the name, level]."""
 
     @property
-    def columns(self) -> tuple[npt.NDArray[Any], ...]:
-        """All fields, for kernels."""
-        return self.bounds, self.name, self.level, self.verdict, self.marked, self.beside, self.odds
+    def pairs(self) -> tuple[npt.NDArray[Any], ...]:
+        """The fields that :func:`believe` reads, for kernels."""
+        return self.name, self.level, self.verdict, self.marked, self.beside
+
+
+def distinct_evidence(
+    bounds: npt.NDArray[np.int32],
+    beside: npt.NDArray[np.uint8],
+    name: npt.NDArray[np.int32],
+    level: npt.NDArray[np.uint8],
+    verdict: npt.NDArray[np.int8],
+    marked: npt.NDArray[np.int8],
+) -> tuple[Evidence, npt.NDArray[np.int32]]:
+    """The distinct places, numbered by their first place, and the number of each place's; parameters as the fields of :class:`Evidence`."""
+    number, first, places = _distinct_places(bounds, beside, name, level, verdict, marked)
+    counts = bounds[first + 1] - bounds[first]
+    rows = spread(bounds[first], counts)
+    evidence = Evidence(
+        bounds=np.append(0, np.cumsum(counts)).astype(np.int32),
+        places=places,
+        beside=beside[first],
+        name=name[rows],
+        level=level[rows],
+        verdict=verdict[rows],
+        marked=marked[rows],
+    )
+    return evidence, number
+
+
+@kernel
+def _distinct_places(bounds, beside, name, level, verdict, marked):  # type: ignore[no-untyped-def]
+    """For each place the number of its distinct place; for each of these its first place and how many there are. O(pairs).
+
+    Places are equal if 64-bit hashes of all that is known about them are, as with tokens.
+
+    >>> bounds, name, zero = np.array([0, 1, 3, 4], np.int32), np.array([7, 7, 8, 7], np.int32), np.zeros(4, np.int8)
+    >>> [column.tolist() for column in _distinct_places(bounds, np.zeros(3, np.uint8), name, zero.view(np.uint8), zero, zero)]
+    [[0, 1, 0], [0, 1], [2.0, 1.0]]
+    """
+    number = np.empty(len(beside), np.int32)
+    first, places, hashes = np.empty(1024, np.int32), np.empty(1024), np.empty(1024, np.uint64)
+    count = 0
+    slots = np.full(4096, -1, np.int32)
+    for place in range(len(beside)):
+        code = mixed(np.uint64(beside[place] + 1) * HASH_PRIME)
+        for i in range(bounds[place], bounds[place + 1]):
+            evidence = np.uint64(level[i]) | (np.uint64(verdict[i] + 1) << np.uint64(4)) | (np.uint64(marked[i] + 1) << np.uint64(6))
+            code = mixed((code ^ (np.uint64(name[i]) << np.uint64(8)) ^ evidence) * HASH_PRIME)
+        slot = code & np.uint64(len(slots) - 1)
+        while slots[slot] >= 0 and hashes[slots[slot]] != code:
+            slot = (slot + np.uint64(1)) & np.uint64(len(slots) - 1)
+        if slots[slot] >= 0:
+            number[place] = slots[slot]
+            places[slots[slot]] += 1.0
+            continue
+        slots[slot] = number[place] = count
+        if count == len(first):
+            first, places, hashes = grown(first, count + 1), grown(places, count + 1), grown(hashes, count + 1)
+        first[count], places[count], hashes[count] = place, 1.0, code
+        count += 1
+        if 2 * count > len(slots):
+            slots = np.full(4 * len(slots), -1, np.int32)
+            for old in range(count):
+                slot = hashes[old] & np.uint64(len(slots) - 1)
+                while slots[slot] >= 0:
+                    slot = (slot + np.uint64(1)) & np.uint64(len(slots) - 1)
+                slots[slot] = old
+    return number, first[:count].copy(), places[:count].copy()
 
 
 def ratios_of_levels(
@@ -124,13 +207,22 @@ def buckets_of(entities: npt.NDArray[np.int32], is_common: npt.NDArray[np.bool_]
 
 
 def estimated(
-    evidence: Evidence, features: Floats, start: Floats, prior_ratios: Floats, *, most: Floats, row: Ints, sort: Ints
-) -> tuple[npt.NDArray[np.void], Floats]:
-    """The names (``ESTIMATE`` records) with their shares of right places, and the ratios of the kinds of places, as the corpus has them.
+    evidence: Evidence,
+    features: Floats,
+    start: Floats,
+    prior_ratios: Floats,
+    *,
+    odds: Floats,
+    row: Ints,
+    sort: Ints,
+    most: Floats,
+) -> Estimates:
+    """The shares and ratios that the corpus teaches.
 
     ``features``: names × measures. ``start``: prior weights of the regression, which keep a small corpus from teaching nonsense.
-    ``prior_ratios``: prior log ratios of the kinds of places. For each name, ``most`` is the largest share of its places that can be right,
-    given the definitions in the texts, ``row`` its row of ``evidence.odds``, and ``sort`` one of :data:`ONE` and its fellows.
+    ``prior_ratios``: prior log ratios of the kinds of places. ``odds``: see :class:`Estimates`. For each name, ``row`` is its row of
+    ``odds``, ``sort`` is :data:`ONE`, :data:`SEVERAL`, :data:`ADJECTIVE` or :data:`COMMON_NOUN`, and ``most`` the largest share of its
+    places that can be right, given the definitions in the texts.
     """
     names = np.zeros(len(features), ESTIMATE)
     names["row"], names["kind"] = row, CONTEXTS * sort
@@ -140,47 +232,47 @@ def estimated(
     # All names start at what similar names suggest; texts that define an abbreviation otherwise cap it.
     rate = np.minimum(predictions, most)
     kind_ratios = prior_ratios.copy()
-    number, right, marked, kind_counts = _counts(*evidence.columns[:-1], names, len(kind_ratios))
+    number, right, marked, kind_counts = _counts(evidence.bounds, evidence.places, *evidence.pairs, names, len(kind_ratios))
     rows = np.flatnonzero(number > 0)
     x: Floats = features[rows]
     frequency: Floats = number[rows]
     for _ in range(ROUNDS):
         # Expectation: the probability of each pair, and the expected number of right places per name and kind of place.
         names["rate"] = rate
-        right_of_kind = _expect(*evidence.columns, names, np.exp(kind_ratios))
+        right_of_kind = _expect(evidence.bounds, evidence.places, *evidence.pairs, names, odds, np.exp(kind_ratios))
         mass = names["right"].copy()
         # Maximisation: refit the regression, then draw each name's share towards what similar names predict.
         weights = _fitted(x, frequency, mass[rows], start, weights)
-        odds = features @ weights
-        predictions = _logistic(odds)
+        log_odds = features @ weights
+        predictions = _logistic(log_odds)
         rate = (mass + LEAN * predictions) / (number + LEAN)
-        rate = np.maximum(np.clip(rate, _logistic(odds - SPREAD), _logistic(odds + SPREAD)), floor)
+        rate = np.maximum(np.clip(rate, _logistic(log_odds - SPREAD), _logistic(log_odds + SPREAD)), floor)
         # What a source marks says directly how often the name means the entity; support need not be asked.
         rate = np.where(marked > 0, (right + MARKED_LEAN * predictions) / (marked + MARKED_LEAN), rate)
         rate = np.minimum(rate, most)
         # Only half of the estimated ratio: words next to a name and the support of its entity are not independent.
         kind_ratios = prior_ratios + 0.5 * _beside(right_of_kind, kind_counts)
     names["rate"] = rate
-    return names, np.exp(kind_ratios)
+    return Estimates(names=names, odds=odds, kind_ratios=np.exp(kind_ratios))
 
 
 @kernel
-def _counts(bounds, name, level, verdict, marked, beside, names, kinds):  # type: ignore[no-untyped-def]
-    """For each name its pairs, those that the source marks as right, and those that it marks; the places of each kind. O(pairs)."""
+def _counts(bounds, places, name, level, verdict, marked, beside, names, kinds):  # type: ignore[no-untyped-def]
+    """For each name its places, those that the source marks as right, and those that it marks; the places of each kind. O(pairs)."""
     number, right, known = np.zeros(len(names)), np.zeros(len(names)), np.zeros(len(names))
-    kind_counts = np.zeros(kinds, np.int64)
+    kind_counts = np.zeros(kinds)
     for place in range(len(bounds) - 1):
-        kind_counts[names[name[bounds[place]]].kind + beside[place]] += 1
+        kind_counts[names[name[bounds[place]]].kind + beside[place]] += places[place]
         for i in range(bounds[place], bounds[place + 1]):
-            number[name[i]] += 1.0
+            number[name[i]] += places[place]
             if marked[i] != 0:
-                known[name[i]] += 1.0
-                right[name[i]] += marked[i] > 0
+                known[name[i]] += places[place]
+                right[name[i]] += places[place] * (marked[i] > 0)
     return number, right, known, kind_counts
 
 
 @kernel(inline=True)
-def believe(place, begin, end, name, level, verdict, marked, beside, odds, names, kind_ratios, out):  # type: ignore[no-untyped-def]
+def believe(place, begin, end, name, level, verdict, marked, beside, names, odds, kind_ratios, out):  # type: ignore[no-untyped-def]
     """Set ``out`` to the probability of each pair of a place by Bayes' rule, over its entities and an unknown meaning.
 
     The pairs are ``begin:end``; their probabilities sum to at most 1.
@@ -193,9 +285,8 @@ def believe(place, begin, end, name, level, verdict, marked, beside, odds, names
     norm = 0.0
     for i in range(begin, end):
         own = names[name[i]]
-        value = own.rate / excess * odds[verdict[i] + 1, own.row, level[i]] * kind_ratios[own.kind + beside[place]]
-        out[i - begin] = value
-        norm += value
+        out[i - begin] = own.rate / excess * odds[verdict[i] + 1, own.row, level[i]] * kind_ratios[own.kind + beside[place]]
+        norm += out[i - begin]
     norm += max(1.0 - min(total, 0.98), 0.02)  # the meaning that no table knows
     for i in range(begin, end):
         # The source's own mark needs no estimate.
@@ -212,7 +303,7 @@ def most_pairs(bounds):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _expect(bounds, name, level, verdict, marked, beside, odds, names, kind_ratios):  # type: ignore[no-untyped-def]
+def _expect(bounds, places, name, level, verdict, marked, beside, names, odds, kind_ratios):  # type: ignore[no-untyped-def]
     """The expected number of right pairs: of each name, set in ``names``; of each kind of place, returned. O(pairs)."""
     right_of_kind = np.zeros(len(kind_ratios))
     for own in range(len(names)):
@@ -220,14 +311,15 @@ def _expect(bounds, name, level, verdict, marked, beside, odds, names, kind_rati
     out = np.empty(most_pairs(bounds))
     for place in range(len(bounds) - 1):
         begin, end = bounds[place], bounds[place + 1]
-        believe(place, begin, end, name, level, verdict, marked, beside, odds, names, kind_ratios, out)
+        believe(place, begin, end, name, level, verdict, marked, beside, names, odds, kind_ratios, out)
         for i in range(begin, end):
-            names[name[i]].right += out[i - begin]
-            right_of_kind[names[name[i]].kind + beside[place]] += out[i - begin]
+            right = places[place] * out[i - begin]
+            names[name[i]].right += right
+            right_of_kind[names[name[i]].kind + beside[place]] += right
     return right_of_kind
 
 
-def _beside(right_mass: Floats, number: npt.NDArray[np.int64]) -> Floats:
+def _beside(right_mass: Floats, number: Floats) -> Floats:
     """Log ratio of each kind of place for right names over wrong ones; ``number``: places of each kind."""
     # Five pseudo-counts at the overall rate, so that a rare kind of place does not get an extreme ratio.
     wrong_mass = np.maximum(number - right_mass, 0.0)
