@@ -59,8 +59,8 @@ class Pairs(Spans):
     """The dictionary's entry that gives the entity this name."""
     context: npt.NDArray[np.int32]
     """Letter case and neighbours of the place, as one number (:mod:`kgqa.linking.surroundings`)."""
-    place: npt.NDArray[np.int32]
-    """Number of the place, from 0."""
+    bounds: npt.NDArray[np.int32]
+    """The rows of place i are ``bounds[i]:bounds[i + 1]``."""
     defined: npt.NDArray[np.int64]
     """Rows with a name in brackets behind words that it may abbreviate."""
     words: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
@@ -71,15 +71,27 @@ class Pairs(Spans):
 class Matches:
     """The result of :func:`match`."""
 
-    mentions: Spans
-    """Without overlap: the longest name of each place, with one entity."""
     occurrences: Spans
     """All names of possible candidates, also inside longer names and shared by several entities: what a reader would see stated. At one
     start the longest comes first; among entities with one name, the one with the best claim."""
-    shared: int
-    """Number of longest matches left out because several entities have the name."""
     pairs: Pairs
-    """The same places with every entity of the name, for disambiguation by context."""
+    """The longest name of each place, without overlap, with every entity of the name, for disambiguation by context."""
+    priority: npt.NDArray[np.int32]
+    """The claim of each entry of the dictionary to its name."""
+
+    @property
+    def mentions(self) -> Spans:
+        """The places where priority alone picks one entity. O(pairs), not stored."""
+        pairs = self.pairs
+        winners = _winners(pairs.bounds, pairs.entity, pairs.entry, self.priority)
+        # A tie is no mention here; :mod:`kgqa.linking.resolve` may still decide it by context.
+        document, start, end, entity = (column[winners] for column in (pairs.document, pairs.start, pairs.end, pairs.entity))
+        return Spans(document=document, start=start, end=end, entity=entity)
+
+    @property
+    def shared(self) -> int:
+        """Number of longest matches that are no mention because several entities have the best claim to the name."""
+        return len(self.pairs.bounds) - 1 - len(_winners(self.pairs.bounds, self.pairs.entity, self.pairs.entry, self.priority))
 
 
 def match(
@@ -127,8 +139,7 @@ def match(
         if advance:
             advance(int(offsets[end] - offsets[begin]))
     pairs = _pairs(pair_parts, definition_parts)
-    mentions, shared = _preferred(pairs, dictionary)
-    return Matches(mentions=mentions, occurrences=_spans(occurrence_parts), shared=shared, pairs=pairs)
+    return Matches(occurrences=_spans(occurrence_parts), pairs=pairs, priority=dictionary.priority)
 
 
 def _match_part(
@@ -145,28 +156,31 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
     # Only some names include an article ("the Netherlands"), so entities of one place may begin at different characters; all end at one.
     begins_place = np.ones(len(document), np.bool_)
     begins_place[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
-    place = (np.cumsum(begins_place) - 1).astype(np.int32)
+    bounds = np.append(np.flatnonzero(begins_place), len(document)).astype(np.int32)
     return Pairs(
-        document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place,
+        document=document, start=start, end=end, entity=entity, entry=entry, context=context, bounds=bounds,
         defined=definition_rows[:, 3] + row_offsets, words=(definition_rows[:, 1].copy(), definition_rows[:, 2].copy()),
     )  # fmt: skip
 
 
-def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
-    """The places where priority alone picks one entity, and the number of ties.
+@kernel
+def _winners(bounds, entity, entry, priority):  # type: ignore[no-untyped-def]
+    """The first row of each place where no other entity has the priority of the first, which is the best. O(pairs).
 
-    Rows of a place come best claim first, so another entity with the first row's priority is a tie.
+    >>> bounds, entry = np.array([0, 2, 4], np.int32), np.array([0, 1, 0, 0], np.int32)
+    >>> _winners(bounds, np.array([7, 8, 7, 9], np.int32), entry, np.array([0, 1], np.int32)).tolist()
+    [0]
     """
-    place_starts = np.flatnonzero(np.diff(pairs.place, prepend=-1))
-    priority = dictionary.priority[pairs.entry]
-    draws = np.zeros(len(place_starts), np.bool_)
-    best = priority[place_starts][pairs.place] == priority if len(place_starts) else np.zeros(0, np.bool_)
-    draws[pairs.place[best & (pairs.entity != pairs.entity[place_starts][pairs.place])] if len(place_starts) else []] = True
-    # A tie is no mention here; :mod:`kgqa.linking.resolve` may still decide it by context.
-    winners = place_starts[~draws]
-    columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
-    document, start, end, entity = (column[winners] for column in columns)
-    return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
+    out, count = np.empty(len(bounds) - 1, np.int32), 0
+    for place in range(len(bounds) - 1):
+        first = bounds[place]
+        is_tie = False
+        for row in range(first + 1, bounds[place + 1]):
+            is_tie = is_tie or (priority[entry[row]] == priority[entry[first]] and entity[row] != entity[first])
+        if not is_tie:
+            out[count] = first
+            count += 1
+    return out[:count]
 
 
 def _batches(offsets: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
