@@ -87,7 +87,7 @@ class Evidence:
     """What the source's own mention in exactly this place says: 1 right, -1 wrong, 0 nothing."""
 
     @property
-    def pairs(self) -> tuple[npt.NDArray[Any], ...]:
+    def pairs(self) -> tuple[Any, Any, Any, Any, Any]:
         """The fields that :func:`believe` reads, for kernels."""
         return self.name, self.level, self.verdict, self.marked, self.beside
 
@@ -186,7 +186,7 @@ def ratios_of_levels(
     log_ratios = np.clip(TEMPER * np.log(_smooth(right_counts) / _smooth(chance_counts)), LEAST, MOST)
     # A small corpus estimates the ratios badly: shrink them towards the usual ones.
     trust = len(rows) / (len(rows) + ENOUGH)
-    return trust * log_ratios + (1 - trust) * USUAL  # type: ignore[no-any-return]
+    return trust * log_ratios + (1 - trust) * USUAL
 
 
 def _smooth(counts: Floats) -> Floats:

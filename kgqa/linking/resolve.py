@@ -174,7 +174,7 @@ def _adjectives(
     # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
     top_words = next_words.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     is_frequent[top_words["name"].to_numpy()] &= 2 * top_words["len"].to_numpy() < noun_counts[top_words["name"].to_numpy()]
-    return name_measures.single & ~name_measures.common & (is_frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
+    return name_measures.single & ~name_measures.common & (is_frequent | (name_measures.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
 
 
 @kernel
@@ -211,15 +211,13 @@ def _rows(tables: Mapping[str, pa.Table]) -> tuple[npt.NDArray[np.int32], npt.ND
     """Entity rows of the facts' heads and tails, and of each document's subject (-1: none)."""
     ids = tables["entities"]["id"]
     no_ids = pa.chunked_array([], pa.string())
-    heads, tails = (_numbers(tables["facts"][name] if "facts" in tables else no_ids, ids) for name in ("head", "tail"))
+    columns = [*(tables["facts"][name] if "facts" in tables else no_ids for name in ("head", "tail")), tables["documents"]["about"]]
+    # All at once, because each search would build its own hash table of the ids.
+    values = pa.chunked_array([chunk for column in columns for chunk in column.cast(ids.type).chunks], ids.type)
+    rows: npt.NDArray[np.int32] = pc.index_in(values, ids, skip_nulls=True).fill_null(-1).to_numpy()
+    heads, tails, subject = np.split(rows, np.cumsum([len(column) for column in columns[:-1]]))
     has_both = (heads >= 0) & (tails >= 0)
-    return heads[has_both], tails[has_both], _numbers(tables["documents"]["about"], ids)
-
-
-def _numbers(values: pa.ChunkedArray, ids: pa.ChunkedArray) -> npt.NDArray[np.int32]:
-    """The row of each value in ``ids``, or -1."""
-    rows: npt.NDArray[np.int32] = pc.index_in(values.cast(ids.type), ids, skip_nulls=True).fill_null(-1).to_numpy()
-    return rows
+    return heads[has_both], tails[has_both], subject
 
 
 def _certain_contexts(name_measures: Measures, is_adjective: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int8]]:
