@@ -54,9 +54,10 @@ def import_files(
 
     A file can be the URL of an object (:func:`kgqa.object_store.mirror.local_copy`), and ``out`` that of a prefix
     (:func:`kgqa.object_store.imports.import_to`). A folder that holds an import gets these files as well, and its tables are made anew of
-    all. A stopped import goes on where it stopped. ``options`` are those of :func:`format_options`. ``licence`` and ``attribution`` are for the dataset card, by default the publisher's. ``partial`` reads a file that is cut up to its
-    last whole record. The tables do not depend on ``workers`` and ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`). Memory: some
-    groups of pieces, 16 MiB each, per worker, and 1 GiB to merge them. Raises KgqaError.
+    all. A stopped import goes on where it stopped. ``options`` are those of :func:`format_options`. ``licence`` and ``attribution`` are for
+    the dataset card, by default the publisher's. ``partial`` reads a file that is cut up to its last whole record. The tables do not depend
+    on ``workers`` and ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`). Memory: some groups of pieces, 16 MiB each, per worker, and
+    1 GiB to merge them. Raises KgqaError.
     """
     parser, origin, watch = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:

@@ -84,6 +84,7 @@ def resolve(
     # Support is weighed on names of several words: one word may mean something else even where it looks certain.
     is_example = is_certain & ~name_measures.single[name]
     worth = worth_of_levels(pairs.document, pairs.entity, entry, level, is_example, name_measures.common[name], context)
+    del context, is_certain, is_example
     # A text about Sweden would support the Swedish language at every "Swedish".
     worth = np.where(is_adjective[name] & (level < SUBJECT), np.minimum(worth, 0.0), worth)
     # A text that spells the abbreviation out decides, whatever the facts say.
@@ -97,7 +98,9 @@ def resolve(
         place=pairs.place, entry=entry, odds=np.exp(worth), kind=kind, most=shares(verdict, pairs.document, name, len(features)),
         marked=verdict_of_source,
     )  # fmt: skip
+    del worth, kind, verdict
     belief = beliefs(places, features, name_measures.start, start_beside())
+    del places
     has_weaker_claim = features[:, list(START).index("another has more claim")] > 0
     has_weaker_claim[entry[verdict_of_source != 0]] = False  # the source says which entity the name means
     # In a script without case a small letter says nothing, so it must not count as an everyday word.
