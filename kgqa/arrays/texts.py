@@ -13,14 +13,14 @@ IntArray = npt.NDArray[np.int32]
 
 
 def text_buffers(texts: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The UTF-8 bytes of all ``texts`` one after the other (uint8), and their offsets (int64, texts + 1). Nulls are not allowed; nothing is
-    copied.
+    """The UTF-8 bytes of all ``texts`` one after the other (uint8), and their offsets (int64, texts + 1). Nulls are not allowed. Only texts
+    in several chunks are copied.
 
     Raises InputError for a text of 2 GiB, since offsets within a text are int32.
     """
     array = texts.cast(pa.large_string())
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = array.chunk(0) if array.num_chunks == 1 else array.combine_chunks()
     assert array.null_count == 0
     _, offsets, data = array.buffers()
     bounds = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]

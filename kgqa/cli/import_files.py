@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +37,7 @@ def import_files(
     files: Annotated[
         list[str], Argument(help="Files in this format, or their s3:// or gs:// URLs; plain, or compressed with gzip, bzip2 or xz.")
     ],
-    out: Annotated[Path, Option(help="Folder for the tables; the files are added to an existing import in it.")],
+    out: Annotated[str, Option(help="Folder, or s3:// or gs:// URL, for the tables; the files are added to an existing import in it.")],
     option: Annotated[
         list[str] | None, Option("--option", "-o", help="An option of the format, as name=value (see --list); repeatable.")
     ] = None,
@@ -66,7 +65,7 @@ def import_files(
 
 def _print(console: Terminal, result: Imported, domain: str) -> None:
     rows = count_list(result.rows)
-    console.say(f"{result.folder}: {rows}", style="bold")
+    console.say(f"{result.place}: {rows}", style="bold")
     for note in result.notes:
         console.say(note, style="yellow")
     if result.skipped:
@@ -75,9 +74,9 @@ def _print(console: Terminal, result: Imported, domain: str) -> None:
             where = f" ({row['file']}, first {row['example']})" if row["file"] else ""
             console.say(f"  {row['count']:>11,}  {row['reason']}{where}")
         if len(result.skipped) > REASONS:
-            console.say(f"  … {len(result.skipped) - REASONS} more reasons in {result.folder / 'import.json'}")
+            console.say(f"  … {len(result.skipped) - REASONS} more reasons in {result.place}/import.json")
     missing = [name for name in ("entities", "facts", "documents") if not result.rows[name]]
     if missing:
         console.say(f"No {' and no '.join(missing)} so far: import files that have them into the same folder.")
     else:
-        console.say(f"Next: kgqa generate --domain {domain} --source {quote(str(result.folder))}")
+        console.say(f"Next: kgqa generate --domain {domain} --source {quote(result.place)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -11,10 +12,11 @@ from typing import Any, get_args, get_origin
 
 from kgqa.cluster.opening import opened_engine
 from kgqa.errors import SettingsError
-from kgqa.object_store.address import url_of
+from kgqa.object_store.address import place_of, url_of
+from kgqa.object_store.imports import import_to
 from kgqa.object_store.mirror import local_copy
 from kgqa.progress import Progress, Silent
-from kgqa.runs.files import Watch, check_is_local, file_hash
+from kgqa.runs.files import Watch, file_hash
 from kgqa.runs.importing import Imported, Origin, run_import
 from kgqa.settings.kinds import members
 from kgqa.sources.formats import Parser, Service
@@ -50,22 +52,27 @@ def import_files(
 ) -> Imported:
     """Import ``files`` of one ``format``, plain or packed by gzip, bzip2 or xz, into the folder ``out``.
 
-    A file can be the URL of an object (:func:`kgqa.object_store.mirror.local_copy`). A folder that holds an import gets these files as
-    well, and its tables are made anew of all. A stopped import goes on where it stopped. ``options`` are those of :func:`format_options`.
-    ``licence`` and ``attribution`` are for the dataset card, by default the publisher's. ``partial`` reads a file that is cut up to its
-    last whole record. The tables do not depend on ``workers`` and ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`). Memory: some
-    groups of pieces, 16 MiB each, per worker, and 1 GiB to merge them. Raises KgqaError.
+    A file can be the URL of an object (:func:`kgqa.object_store.mirror.local_copy`), and ``out`` that of a prefix
+    (:func:`kgqa.object_store.imports.import_to`). A folder that holds an import gets these files as well, and its tables are made anew of
+    all. A stopped import goes on where it stopped. ``options`` are those of :func:`format_options`. ``licence`` and ``attribution`` are for
+    the dataset card, by default the publisher's. ``partial`` reads a file that is cut up to its last whole record. The tables do not depend
+    on ``workers`` and ``cluster`` (:func:`kgqa.cluster.opening.opened_engine`). Memory: some groups of pieces, 16 MiB each, per worker, and
+    1 GiB to merge them. Raises KgqaError.
     """
     parser, origin, watch = prepared_import(format, options, licence=licence, attribution=attribution)
     if not files:
         raise SettingsError(f"no files are given; give files of the format {format}: {FORMATS[format].files}.")
-    check_is_local(Path(out))
+    place, progress = place_of(out), progress or Silent()
     copies = [local_copy(file, progress=progress) for file in files]
     urls = {copy: url for file, copy in zip(files, copies, strict=True) if (url := url_of(file))}
     with opened_engine(workers, cluster, progress) as engine:
-        return run_import(
-            parser, copies, Path(out), origin, engine=engine, partial=partial, progress=progress or Silent(), watch=watch, urls=urls
-        )  # fmt: skip
+
+        def run(folder: Path) -> Imported:
+            return run_import(
+                parser, copies, folder, origin, engine=engine, partial=partial, progress=progress, watch=watch, urls=urls
+            )  # fmt: skip
+
+        return run(place) if isinstance(place, Path) else replace(import_to(place, run, progress), place=str(place))
 
 
 def prepared_import(

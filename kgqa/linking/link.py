@@ -83,13 +83,15 @@ def link_mentions(
     )
     matches, word_usage = matched(tables, dictionary, linking, engine=engine, advance=advance)
     source_spans = _marked(tables, linking)
-    if not len(matches.pairs.entity) and source_spans is None:
+    pairs, occurrence_places = matches.pairs, matches.occurrences
+    del matches  # and with it the mentions that priority alone would choose
+    if not len(pairs.entity) and source_spans is None:
         raise EmptyResult("no name of any entity occurs in any document; check the names, or relax the rules under [linking].")
     ids = tables["documents"]["id"].combine_chunks(), tables["entities"]["id"].combine_chunks()
 
     def stated() -> tuple[pa.Table, pa.Table]:
         titles = match(tables["documents"]["title"], dictionary, engine=Threads(1), before_number=linking.before_number)
-        places = matches.occurrences
+        places = occurrence_places
         if source_spans is not None:
             answers = np.flatnonzero(candidates[source_spans.entity])
             places = merged_places(places, taken(source_spans, answers))
@@ -98,13 +100,13 @@ def link_mentions(
     # Disambiguation uses one thread, so a second core can make the tables that need none.
     with ThreadPoolExecutor(1) as pool:
         occurrences = pool.submit(stated)
-        spans, rejection_counts = resolve(matches.pairs, dictionary, word_usage, tables, linking, marked=source_spans)
+        spans, rejection_counts = resolve(pairs, dictionary, word_usage, tables, linking, marked=source_spans)
         if source_spans is not None:
             spans = source_spans if linking.annotations == "only" else with_marked(source_spans, spans)
         mentions = _table(spans, *ids)
         places, title_places = occurrences.result()
-    pairs, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
-    links = pa.table({"document": ids[0].take(pa.array(pairs >> 32)), "entity": ids[1].take(pa.array(pairs & 0xFFFFFFFF)), "count": counts})
+    keys, counts = np.unique(paired(spans.document, spans.entity), return_counts=True)
+    links = pa.table({"document": ids[0].take(pa.array(keys >> 32)), "entity": ids[1].take(pa.array(keys & 0xFFFFFFFF)), "count": counts})
     return Linked(
         mentions=mentions,
         occurrences=places,

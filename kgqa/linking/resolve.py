@@ -77,6 +77,7 @@ def resolve(
     features[:, list(START).index("adjective")] = is_adjective
     source_marks = np.zeros(len(name), np.int8) if marked is None else verdicts_of(marked, pairs)
     evidence, number = distinct_evidence(pairs.bounds, beside, name, level, verdict, source_marks)
+    del context, certain, examples, nouns  # corpus-sized, and no longer needed
     estimates = estimated(
         evidence,
         features,

@@ -11,16 +11,18 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import InputChanged, StorageError, storage_errors
+from kgqa.runs.memory import give_back
 from kgqa.runs.scratch import TEMPORARY, remove, scratch
 
 TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EISDIR)
@@ -168,6 +170,41 @@ def discard(partial: Path) -> None:
     """Delete a temporary file or folder and its companions, such as the engine's ``.wal`` and ``.shadow`` files."""
     for path in partial.parent.glob(f"{partial.name}*"):
         remove(path)
+
+
+def read_parquet(path: Path, *, columns: Sequence[str] | None = None, coded: Sequence[str] = ()) -> pa.Table:
+    """A table of :func:`write_parquet`, or some ``columns`` of it; those in ``coded`` are read as dictionaries.
+
+    Long texts are in one chunk, so that kernels read them without a copy. Memory: the columns, and a row group while it is decoded.
+    """
+    with pq.ParquetFile(path) as file:
+        schema = file.schema_arrow if columns is None else pa.schema([file.schema_arrow.field(name) for name in columns])
+        long = [name for name in schema.names if schema.field(name).type == pa.large_string()]
+        texts = {name: _one_chunk(file, name) for name in long}
+    others = [name for name in schema.names if name not in texts]
+    table = pq.read_table(path, columns=others, read_dictionary=list(coded), memory_map=False)
+    for name in long:
+        table = table.add_column(schema.get_field_index(name), schema.field(name), texts[name])
+    give_back()
+    return table
+
+
+def _one_chunk(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+    """A column of texts. Its bytes are appended row group by row group, since joining chunks would hold all texts twice."""
+    data, ends = bytearray(), [np.zeros(1, np.int64)]
+    for group in range(file.num_row_groups):
+        column = file.read_row_group(group, columns=[name])[name]
+        if column.null_count:
+            return file.read(columns=[name])[name]
+        for chunk in column.chunks:
+            _, buffer, content = chunk.buffers()
+            bounds = np.frombuffer(buffer, np.int64)[chunk.offset : chunk.offset + len(chunk) + 1]
+            ends.append(bounds[1:] - bounds[0] + len(data))
+            if content is not None:
+                data += memoryview(content)[bounds[0] : bounds[-1]]
+    offsets = np.concatenate(ends)
+    array = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
+    return pa.chunked_array([array], pa.large_string())
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:

@@ -47,7 +47,7 @@ def finished_tables(workspace: Workspace) -> Iterator[str]:
 
 def rows_of(workspace: Workspace) -> dict[str, pa.Table]:
     """The rows of the graph, by table. Memory: the tables and the rows together."""
-    return graph_rows({name: workspace.read_table(name) for name in SOURCES})
+    return graph_rows({name: workspace.read_table(name, coded=name == "mentions") for name in SOURCES})
 
 
 def open_store(store: str, workspace: Workspace, *, neo4j: Neo4jSettings | None = None, seconds: float | None = None) -> GraphStore:

@@ -73,6 +73,8 @@ class Imported:
     """The result of an import: the folder, its row counts, and what was skipped."""
 
     folder: Path
+    place: str
+    """Where the tables lie, as users name it: the URL in an object store, else the folder."""
     rows: dict[str, int]
     """Table → rows, of all files in the folder."""
     skipped: list[dict[str, Any]]
@@ -381,7 +383,7 @@ def _merged(out: Path, sources: Mapping[str, dict[str, Any]], workers: int, prog
             path.replace(out / path.name)
         write_whole(out / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
     progress.finish(", ".join(f"{count:,} {name}" for name, count in rows.items()))
-    return Imported(folder=out, rows=rows, skipped=skipped_rows, notes=notes, reused=reused)
+    return Imported(folder=out, place=str(out), rows=rows, skipped=skipped_rows, notes=notes, reused=reused)
 
 
 def _check_folder(out: Path) -> None:

@@ -18,6 +18,7 @@ from kgqa.runs.card import with_section
 from kgqa.runs.files import Watch, file_hashes, key_of, known_hash
 from kgqa.runs.funnel import FunnelRow, count_list
 from kgqa.runs.manifest import MANIFEST, run_record, write_manifest
+from kgqa.runs.memory import give_back, returned_memory
 from kgqa.runs.recipe import Recipe
 from kgqa.runs.stage import Run, Stage
 from kgqa.runs.verdict import VERSION, Examiner, Verdict
@@ -150,7 +151,10 @@ class Runner:
             made_from=self._made_from(stage),
         )
         place.record(record)
-        self.run.progress.finish(output.note)
+        note = output.note
+        del output
+        give_back()
+        self.run.progress.finish(note)
         return record
 
     def dataset_key(self, last: StageRecord) -> str:
@@ -246,7 +250,7 @@ def _tables_of(stage: Stage, record: StageRecord) -> dict[str, str]:
 @contextmanager
 def locked(workspace: Workspace) -> Iterator[None]:
     """Lock and clean the workspace. An interrupt or a lack of memory becomes a KgqaError with one sentence."""
-    with workspace, storage_errors(workspace.path):
+    with workspace, storage_errors(workspace.path), returned_memory():
         try:
             workspace.sweep()
             yield

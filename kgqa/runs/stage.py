@@ -44,13 +44,13 @@ class Run:
         """Number of threads of this process for what is not divided into parts."""
         return worker_threads(self.engine)
 
-    def table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
-        """A table that an earlier stage wrote, or some ``columns`` of it."""
-        return self.workspace.read_table(name, columns=columns)
+    def table(self, name: str, *, columns: Sequence[str] | None = None, coded: bool = False) -> pa.Table:
+        """A table that an earlier stage wrote, or some ``columns`` of it; ``coded``: ids of long tables as dictionaries."""
+        return self.workspace.read_table(name, columns=columns, coded=coded)
 
-    def tables(self, *names: str) -> dict[str, pa.Table]:
+    def tables(self, *names: str, coded: bool = False) -> dict[str, pa.Table]:
         """Several tables of the workspace by name."""
-        return {name: self.table(name) for name in names}
+        return {name: self.table(name, coded=coded) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

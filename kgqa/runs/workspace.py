@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kgqa.errors import BrokenInput, WorkspaceBusy, WorkspaceError, WorkspaceMismatch, storage_errors
-from kgqa.runs.files import check_is_local, discard, key_of, known_hash, write_parquet
+from kgqa.runs.files import check_is_local, discard, key_of, known_hash, read_parquet, write_parquet
 from kgqa.runs.scratch import TEMPORARY, is_scratch, remove, sweep
 from kgqa.settings.small_files import read_small
 
@@ -31,6 +31,8 @@ OWNER = "workspace.json"
 """File with the domain and the inputs of the last run."""
 CODED = dict.fromkeys(("occurrences", "title_occurrences"), ("document", "entity"))
 """Long tables → columns with few distinct values, which are read as dictionaries to save seven eighths of the memory."""
+CODED_ON_REQUEST = {**dict.fromkeys(("mentions", "links"), ("document", "entity")), "edges": ("direction", "document", "entity")}
+"""The same for tables that some stages read into data frames, which need texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,11 +273,15 @@ class Workspace:
         self.replace(path, lambda partial: write_parquet(table, partial))
         return str(path.relative_to(self.path))
 
-    def read_table(self, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
-        """The table ``name``, or some ``columns`` of it; the columns in ``CODED`` are read as dictionaries."""
-        coded = CODED.get(name, ())
+    def read_table(self, name: str, *, columns: Sequence[str] | None = None, coded: bool = False) -> pa.Table:
+        """The table ``name``, or some ``columns`` of it.
+
+        The columns in ``CODED`` are read as dictionaries, and if ``coded`` is set also those in ``CODED_ON_REQUEST``.
+        """
         with storage_errors(self.path):
-            return pq.read_table(self.tables / f"{name}.parquet", columns=columns, read_dictionary=coded, memory_map=False)
+            return read_parquet(
+                self.tables / f"{name}.parquet", columns=columns, coded=(CODED | CODED_ON_REQUEST if coded else CODED).get(name, ())
+            )
 
     def rows(self, name: str) -> int:
         """Number of rows of a table."""

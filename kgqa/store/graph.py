@@ -22,9 +22,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.ids import numbers
+from kgqa.arrays.rows import IntArray, distinct, find, paired
 from kgqa.arrays.texts import characters_at
 from kgqa.sources.tables import arrow, frame
 
@@ -40,17 +43,20 @@ SEARCH_BYTES = 32_000
 
 def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """The rows of each of ``TABLES`` from the ``SOURCES``; no nulls, because the embedded engine mishandles them in Arrow input."""
+    # Texts stay as they are in Arrow: each way through a data frame would copy all of them.
+    columns = {"entities": tables["entities"], "documents": tables["documents"].drop_columns("text"), "facts": tables["facts"]}
     entities, documents, facts = (
-        frame(tables[name]).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64)) for name in ("entities", "documents", "facts")
+        frame(table).with_row_index("row").with_columns(pl.col("row").cast(pl.Int64)) for table in columns.values()
     )
+    text = tables["documents"]["text"]
     entities = entities.join(_aliases(frame(tables["names"]), entities), on="id", how="left", maintain_order="left")
-    entities = entities.join(_common(frame(tables["mentions"]), documents, entities), on="id", how="left", maintain_order="left")
+    entities = entities.join(_common(tables, entities), on="id", how="left", maintain_order="left")
     entities = entities.with_columns(pl.col("aliases").fill_null([]), pl.col("common").fill_null(0))
     left_out = frame(tables["unused"])["document"].implode()
     facts = facts.join(frame(tables["relations"]), left_on="relation", right_on="id", maintain_order="left")
     rows = {
         "entity": arrow(entities.select("id", "row", "kind", "label", "description", "aliases", "common")),
-        "document": arrow(documents.select("id", "row", "title", "text", usable=~pl.col("id").is_in(left_out))),
+        "document": arrow(documents.select("id", "row", "title", usable=~pl.col("id").is_in(left_out))).add_column(3, "text", text),
         "fact": arrow(facts.select("head", "tail", "row", "relation", "label")),
         "mentions": _mentions(tables),
         "about": arrow(documents.filter(pl.col("about").is_not_null()).select(entity="about", document="id")),
@@ -60,34 +66,57 @@ def graph_rows(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 def _mentions(tables: Mapping[str, pa.Table]) -> pa.Table:
     """The table ``mentions``. It has the place of the first mention alone: lists of all places would make a graph much larger."""
-    places = frame(tables["mentions"]).group_by("document", "entity").agg(pl.col("start", "end").sort_by("start").first())
-    links = frame(tables["links"]).join(places, on=("document", "entity"), how="left", maintain_order="left")
-    return arrow(links.select("document", "entity", "count", start=pl.col("start").cast(pl.Int64), stop=pl.col("end").cast(pl.Int64)))
+    keys, starts = _pairs(tables["mentions"], tables), tables["mentions"]["start"].to_numpy()
+    # By start within a pair; mentions are usually sorted so already, which np.lexsort keeps.
+    order = np.lexsort((starts, keys))
+    keys = keys[order]
+    first = order[np.flatnonzero(np.diff(keys, prepend=-1))]
+    at = first[find(keys[np.flatnonzero(np.diff(keys, prepend=-1))], _pairs(tables["links"], tables))]
+    places = {
+        name: tables["mentions"][column].take(pa.array(at)).cast(pa.int64()) for name, column in (("start", "start"), ("stop", "end"))
+    }
+    return pa.table({**{name: tables["links"][name] for name in ("document", "entity", "count")}, **places})
+
+
+def _pairs(table: pa.Table, tables: Mapping[str, pa.Table]) -> npt.NDArray[np.int64]:
+    """The document and entity of each row, as numbers of their rows (:func:`paired`)."""
+    return paired(numbers(table["document"], tables["documents"]["id"]), numbers(table["entity"], tables["entities"]["id"]))
 
 
 def with_measures(rows: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     """``rows`` with the derived columns ``documents``, ``facts`` and ``search``, and the table ``relation``."""
-    mentions, facts = frame(rows["mentions"]), frame(rows["fact"])
-    ends = pl.concat([facts.select(id="head"), facts.select(id="tail")])
-    entities = frame(rows["entity"])
-    for name, entity_rows in (("documents", mentions.select(id="entity")), ("facts", ends)):
-        counts = entity_rows.group_by("id").agg(pl.len().cast(pl.Int64).alias(name))
-        entities = entities.join(counts, on="id", how="left", maintain_order="left").with_columns(pl.col(name).fill_null(0))
+    ids, count = rows["entity"]["id"], rows["entity"].num_rows
+    mentioned, head, tail = (
+        numbers(rows[name][column], ids) for name, column in (("mentions", "entity"), ("fact", "head"), ("fact", "tail"))
+    )
+    facts = np.bincount(head, minlength=count) + np.bincount(tail, minlength=count)
+    entities = frame(rows["entity"]).with_columns(documents=pl.Series(np.bincount(mentioned, minlength=count)), facts=pl.Series(facts))
     names = pl.concat_list(pl.concat_list("label"), "aliases").list.drop_nulls()
     table = arrow(entities.with_columns(search=_search(names)))
     at = table.column_names.index("aliases")
     table = table.set_column(at, "aliases", table["aliases"].cast(pa.list_(pa.string())))
-    documents = frame(rows["document"]).with_columns(search=_search(pl.concat_list("title").list.drop_nulls()))
-    return {**rows, "entity": table, "document": arrow(documents), "relation": arrow(_relations(rows))}
+    titles = frame(rows["document"].select(["title"])).select(search=_search(pl.concat_list("title").list.drop_nulls()))
+    documents = rows["document"].append_column("search", arrow(titles)["search"])
+    return {**rows, "entity": table, "document": documents, "relation": arrow(_relations(rows, mentioned, head, tail))}
 
 
-def _relations(rows: Mapping[str, pa.Table]) -> pl.DataFrame:
-    """The table ``relation``: one row for each relation and label that facts have, in the order of the first of them."""
-    usable = frame(rows["about"]).join(frame(rows["document"]).filter("usable").select(document="id"), on="document")
-    stated_pairs = usable.join(frame(rows["mentions"]).select("document", tail="entity"), on="document")
-    facts = frame(rows["fact"]).with_columns(
-        without=~pl.col("head").is_in(usable["entity"].implode()),
-        is_stated=pl.struct("head", "tail").is_in(stated_pairs.select(pl.struct(head="entity", tail="tail")).to_series().implode()),
+def _relations(rows: Mapping[str, pa.Table], mentioned: IntArray, head: IntArray, tail: IntArray) -> pl.DataFrame:
+    """The table ``relation``: one row for each relation and label that facts have, in the order of the first of them.
+
+    ``mentioned``: rows of the entities of ``mentions``; ``head`` and ``tail``: those of facts.
+    """
+    entity_ids, document_ids = rows["entity"]["id"], rows["document"]["id"]
+    is_usable = rows["document"]["usable"].combine_chunks().to_numpy(zero_copy_only=False)
+    articles = pl.DataFrame(
+        {"document": numbers(rows["about"]["document"], document_ids), "entity": numbers(rows["about"]["entity"], entity_ids)}
+    ).filter(is_usable[numbers(rows["about"]["document"], document_ids)])
+    mentions = pl.DataFrame({"document": numbers(rows["mentions"]["document"], document_ids), "tail": mentioned})
+    stated = articles.join(mentions, on="document")
+    keys = distinct(paired(stated["entity"].to_numpy(), stated["tail"].to_numpy()))
+    facts = frame(rows["fact"].select(["row", "relation", "label"])).with_columns(
+        tail=pl.Series(tail),
+        without=~pl.Series(np.isin(head, articles["entity"].to_numpy())),
+        is_stated=pl.Series(find(keys, paired(head, tail)) >= 0),
     )
     relations = facts.group_by(id="relation", label="label").agg(
         first=pl.col("row").min(),
@@ -106,17 +135,24 @@ def _aliases(names: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
     return other_names.group_by(id="entity").agg(aliases=pl.col("name").unique().sort())
 
 
-def _common(mentions: pl.DataFrame, documents: pl.DataFrame, entities: pl.DataFrame) -> pl.DataFrame:
+def _common(tables: Mapping[str, pa.Table], entities: pl.DataFrame) -> pl.DataFrame:
     """``id``, ``common`` (percent of mentions with a small first letter; 0 for kinds where most mentions have one, as drugs)."""
-    rows = mentions.select("document").join(documents.select("row", document="id"), on="document", how="left", maintain_order="left")["row"]
-    codes = characters_at(arrow(documents.select("text"))["text"], rows.to_numpy(), mentions["start"].to_numpy())
+    mentions = tables["mentions"]
+    codes = characters_at(
+        tables["documents"]["text"], numbers(mentions["document"], tables["documents"]["id"]), mentions["start"].to_numpy()
+    )
     several, number = np.unique(codes, return_inverse=True)
     letters = pl.Series([chr(code) for code in several.tolist()], dtype=pl.String)
-    first = mentions.select(id="entity", small=(letters != letters.str.to_uppercase()).gather(number))
-    counts = first.group_by("id").agg(pl.len().cast(pl.Int64).alias("all"), pl.col("small").sum().cast(pl.Int64))
+    is_small = (letters != letters.str.to_uppercase()).to_numpy()[number]
+    entity, count = numbers(mentions["entity"], tables["entities"]["id"]), tables["entities"].num_rows
+    counts = (
+        entities.select("id", "kind")
+        .with_columns(all=pl.Series(np.bincount(entity, minlength=count)), small=pl.Series(np.bincount(entity[is_small], minlength=count)))
+        .filter(pl.col("all") > 0)
+    )
     mostly = 2 * pl.col("small").sum().over("kind") > pl.col("all").sum().over("kind")
     share = pl.when(mostly).then(0).otherwise(100 * pl.col("small") // pl.col("all"))
-    return counts.join(entities.select("id", "kind"), on="id").select("id", common=share.cast(pl.Int64))
+    return counts.select("id", common=share.cast(pl.Int64))
 
 
 def folded(text: str) -> str:

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.ids import numbers
 from kgqa.arrays.rows import Adjacency, IntArray, distinct, paired
 from kgqa.errors import EmptyResult, StoreError
 from kgqa.settings.projection import ProjectionSettings
@@ -94,7 +95,7 @@ def _edges(rows: pl.DataFrame, query: str) -> pl.DataFrame:
 def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -> Graph:
     """The graph over the rows of the ``entities`` and ``documents`` tables; raises StoreError for an unknown id."""
     document, entity = _rows(edges["document"], documents["id"], "document"), _rows(edges["entity"], entities["id"], "entity")
-    out = pc.equal(edges["direction"], ROLES[0]).combine_chunks().to_numpy(zero_copy_only=False)
+    out = numbers(edges["direction"], pa.array(ROLES)) == 0
     return Graph(
         documents_of=Adjacency.from_pairs(entity[~out], document[~out], entities.num_rows),
         entities_of=Adjacency.from_pairs(document[out], entity[out], documents.num_rows),
@@ -102,8 +103,8 @@ def graph_from_edges(edges: pa.Table, entities: pa.Table, documents: pa.Table) -
 
 
 def _rows(ids: pa.ChunkedArray, table_ids: pa.ChunkedArray, kind: str) -> IntArray:
-    rows = pc.index_in(ids, table_ids)
-    if rows.null_count:
-        stranger = ids.filter(pc.is_null(rows))[0].as_py()
+    rows = numbers(ids, table_ids)
+    if rows.min(initial=0) < 0:
+        stranger = ids[int(np.argmin(rows))].as_py()
         raise StoreError(f"a projection query returned the {kind} id {stranger!r}, which is not in the tables; fix the query.")
-    return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]
+    return rows

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kgqa.arrays.ids import numbers
 from kgqa.arrays.rows import Adjacency, IntArray, paired, row_bounds
 from kgqa.errors import UnknownId
 from kgqa.settings.qangaroo import QangarooSettings
@@ -38,13 +39,9 @@ def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> Int
     >>> row_numbers(pa.chunked_array([["b", "a", "b"]]), pa.chunked_array([["a", "b"]])).tolist()
     [1, 0, 1]
     """
-    if pa.types.is_dictionary(values.type):
-        parts = values.unify_dictionaries().chunks
-        dictionary_rows = row_numbers(parts[0].dictionary, ids) if parts else np.zeros(0, np.int32)
-        return np.concatenate([np.zeros(0, np.int32), *(dictionary_rows[part.indices.to_numpy()] for part in parts)])
-    rows = pc.index_in(values, ids)
-    assert rows.null_count == 0
-    return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()  # type: ignore[no-any-return]
+    rows = numbers(values, ids)
+    assert rows.min(initial=0) >= 0
+    return rows
 
 
 def possible_candidates(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> npt.NDArray[np.bool_]:

@@ -95,7 +95,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     run.progress.start("Writing the dataset", 2 * len(samples), "samples")
     counts = samples.questions.by_split()
     names = ("entities", "names", "documents", "mentions", "occurrences", "title_occurrences")
-    tables = {**run.tables(*names), "relations": run.table("asked_relations")}
+    tables = {**run.tables(*names, coded=True), "relations": run.table("asked_relations")}
     maker = InstanceMaker(tables, run.domain.settings, samples=samples, seed=run.seed)
     hidden_counts = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)

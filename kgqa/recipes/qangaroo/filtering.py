@@ -44,7 +44,7 @@ def filter_samples(run: Run) -> StageOutput:
     recipe = run.domain.settings.section(QangarooSettings)
     settings = recipe.bias
     samples, recipe_samples = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
-    tables = run.tables("entities", "documents", "links", "names", "mentions")
+    tables = run.tables("entities", "documents", "links", "names", "mentions", coded=True)
     tables["relations"] = run.table("asked_relations")
     sample_count = len(samples)
     samples, rejections = pass_gates(samples, named_gates(samples, run, tables) if settings.named_answer else ())

@@ -51,7 +51,7 @@ class Mined:
 def mine_rules(run: Run) -> StageOutput:
     """Facts, edges and mentions → text_hops, path_rules, implied, role_measures."""
     settings = run.domain.settings.section(QangarooSettings)
-    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges")
+    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges", coded=True)
     if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
         return StageOutput(tables=_tables(_no_rules(tables)), note="evidence is turned off")
     run.progress.start("Mining rules", 3, "steps")

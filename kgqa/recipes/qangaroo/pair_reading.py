@@ -35,7 +35,7 @@ PRIOR = 2
 def read_pairs(run: Run) -> StageOutput:
     """Sentences and facts → statements about pairs, with the probability, by the words of the sentence only, that a fact joins the two."""
     settings = run.domain.settings.section(QangarooSettings)
-    tables = run.tables("entities", "relations", "facts", "documents", "mentions")
+    tables = run.tables("entities", "relations", "facts", "documents", "mentions", coded=True)
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
     pairs, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
     run.progress.advance(1)

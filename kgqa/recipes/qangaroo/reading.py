@@ -65,7 +65,7 @@ class Statements:
 def read_texts(run: Run) -> StageOutput:
     """Hops, mentions, training facts → statements, with probabilities calibrated on subjects that the model was not trained on."""
     settings = run.domain.settings.section(QangarooSettings)
-    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops")
+    tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops", coded=True)
     encoder = settings.paths.encoder if settings.queries == "paths" else None
     if encoder is not None:
         # Imported here: it takes a tenth of a second, and most runs have no encoder.
@@ -80,6 +80,7 @@ def read_texts(run: Run) -> StageOutput:
         return StageOutput(tables={"statements": _table(tables["text_hops"].slice(0, 0))}, note="no queries about paths")
     questions = Questions.from_table(tables["questions"])
     facts, train = fact_graph(tables), training_graph(tables, training_facts(tables, questions))
+    del tables["questions"], tables["facts"]
     hops = tables.pop("text_hops")
     document, sources, targets = (hops[name].combine_chunks().to_numpy() for name in ("document", "before", "after"))
     del hops  # with what is popped, the largest tables of all

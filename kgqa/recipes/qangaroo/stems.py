@@ -17,13 +17,15 @@ STEM, SHARE = 4, 0.7
 """Letters at the beginning of a word that two words must share: so many, and this share of the name's word."""
 SYLLABLES = 2
 """The same of ideographs and Hangul, which are written with as many letters or more."""
+PART = 1 << 13
+"""Number of texts that are split into words at a time."""
 RARE_WORD, SHARED_WORD = 0.001, 2
 """A word says something of a name if this share of all labels has it at most, or so many labels."""
 
 
 def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray, documents: IntArray) -> npt.NDArray[np.bool_]:
     """For each pair of a row of ``labels`` and a row of ``texts`` (-1: none) whether the text has a word that begins as a rare one of the
-    label. Memory: a row for each word of the queried texts; in scripts without spaces, for each letter."""
+    label. Memory: a row for each word of ``PART`` texts; in scripts without spaces, for each letter."""
     every = _words(pl.Series(labels.combine_chunks()), pl.int_range(len(labels), eager=True))
     counts = every.group_by("word").agg(pl.len())
     # Frequent words of names, such as "University", reveal nothing.
@@ -35,16 +37,15 @@ def shares_stem(labels: pa.ChunkedArray, names: IntArray, texts: pa.ChunkedArray
     longest = max([STEM, *name_stems["stem"].str.len_chars()])
     # Split each text into words once, however many pairs it is in.
     shown_documents = np.unique(documents[documents >= 0])
-    word_rows = _with_beginnings(
-        _words(pl.Series(texts.take(pa.array(shown_documents)).combine_chunks()), pl.Series(shown_documents)), longest
-    )
-    word_rows = word_rows.select(document="row", word="word", begin=begin)
     pairs = pl.DataFrame({"pair": np.arange(len(names)), "name": names.astype(np.int64), "document": documents.astype(np.int64)})
-    pairs = (
-        pairs.join(name_stems, on="name").join(word_rows, on=["document", "begin"]).filter(pl.col("word").str.starts_with(pl.col("stem")))
-    )
     is_told = np.zeros(len(names), np.bool_)
-    is_told[pairs["pair"].to_numpy()] = True
+    for first in range(0, len(shown_documents), PART):
+        part = shown_documents[first : first + PART]
+        words = _with_beginnings(_words(pl.Series(texts.take(pa.array(part)).combine_chunks()), pl.Series(part)), longest)
+        words = words.select(document="row", word="word", begin=begin)
+        asked = pairs.filter(pl.col("document").is_between(int(part[0]), int(part[-1]))).join(name_stems, on="name")
+        told = asked.join(words, on=["document", "begin"]).filter(pl.col("word").str.starts_with(pl.col("stem")))
+        is_told[told["pair"].to_numpy()] = True
     return is_told
 
 

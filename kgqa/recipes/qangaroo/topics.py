@@ -43,10 +43,11 @@ class Topics:
         mentioning = mentions.T.tocsr()
         rarity = np.log(max(count, 1) / np.maximum(np.diff(mentioning.indptr), 1)).astype(np.float32)[:, None]
         documents = np.unpackbits(text_hashes(ids).astype("<u8").view(np.uint8).reshape(count, 8), axis=1).astype(np.float32) * 2 - 1
-        vectors = np.zeros((entities, SIZE), np.float32)
-        for _ in range(PASSES):
+        for step in range(PASSES):
             vectors = _unit(mentioning @ documents)
-            documents = _unit(mentions @ (vectors * rarity))
+            weighted = vectors if step + 1 < PASSES else vectors.copy()
+            weighted *= rarity
+            documents = _unit(mentions @ weighted)
         return cls(entities=vectors, documents=documents)
 
     def alike(self, entity: IntArray, document: IntArray) -> npt.NDArray[np.float32]:
@@ -60,9 +61,10 @@ class Topics:
 
 
 def _unit(vectors: Vectors) -> Vectors:
-    """Centre the rows, because their mean carries no information, and scale them to length 1; rows of zeros stay zero."""
-    nonzero = vectors.any(axis=1, keepdims=True)
-    centred = np.where(nonzero, vectors - vectors.mean(axis=0, keepdims=True), np.float32(0))
-    length = np.sqrt(np.einsum("ij,ij->i", centred, centred))[:, None]
-    unit: Vectors = (centred / np.maximum(length, np.float32(1e-12))).astype(np.float32)
-    return unit
+    """Centre the rows, because their mean carries no information, and scale them to length 1; rows of zeros stay zero. In place."""
+    is_zero = ~vectors.any(axis=1)
+    vectors -= vectors.mean(axis=0, keepdims=True)
+    vectors[is_zero] = 0
+    length = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+    vectors /= np.maximum(length, np.float32(1e-12))
+    return vectors

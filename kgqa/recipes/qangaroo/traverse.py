@@ -85,7 +85,7 @@ def traverse(run: Run) -> StageOutput:
         return traverse_paths(run)
     if settings.queries == "pairs":
         return traverse_pairs(run)
-    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges")
+    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "edges", coded=True)
     all_questions = Questions.from_table(run.table("questions"))
     roles = endpoint_roles(all_questions, tables["entities"], settings, tables["relations"].num_rows)
     questions, funnel = _first_try(run, all_questions)
@@ -125,8 +125,8 @@ def traverse_paths(run: Run) -> StageOutput:
     If the limits leave fewer than ``SMALL`` samples, those that only make a large dataset varied (``LIFTED``) are lifted.
     """
     settings = run.domain.settings.section(QangarooSettings)
-    names = ("entities", "relations", "facts", "occurrences", "links", "edges", "mentions")
-    search = PathSearch(run=run, tables={**run.tables(*names), "documents": run.table("documents", columns=["id", "about", "text"])})
+    documents = run.table("documents", columns=["id", "about", "text"])
+    search = PathSearch(run=run, tables={**run.tables("entities", "relations", "facts"), "documents": documents})
     try:
         samples, queries, rejections, funnel = search.samples(settings)
         is_small = len(samples) < SMALL
@@ -152,7 +152,7 @@ def traverse_paths(run: Run) -> StageOutput:
 def traverse_pairs(run: Run) -> StageOutput:
     """Statements and mentions → samples about pairs within the limits, and the rejected queries."""
     settings = run.domain.settings.section(QangarooSettings)
-    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges")
+    tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges", coded=True)
     all_questions = Questions.from_table(run.table("questions"))
     questions, funnel = _first_try(run, all_questions)
     pairs, facts, statements = pair_tables(tables, settings), fact_graph(tables), Statements.from_table(run.table("statements"))
@@ -229,27 +229,26 @@ class PathSearch:
     articles: IntArray = field(init=False)
     ranks: Ranks = field(init=False)
     types: Types = field(init=False)
-    topics: Topics = field(init=False)
     measures: RelationMeasures = field(init=False)
     graph: Graph = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the tables and derive graphs, types and topics from them."""
-        tables = self.tables
-        self.mined, self.facts = read_mined({**tables, **self.run.tables(*MINED)}), fact_graph(tables)
+        """Read the tables and derive graphs and types from them; the long tables one at a time."""
+        run, tables = self.run, self.tables
+        self.facts = fact_graph(tables)
+        # The hops are as many as the links, and only the stage that reads texts needs them.
+        self.mined = read_mined({**tables, **run.tables(*MINED), "text_hops": run.table("text_hops").slice(0, 0)})
         self.synonyms = synonyms_of(self.facts, self.mined.implied, tables["relations"]["label"].to_pylist())
-        self.statements = Statements.from_table(self.run.table("statements"))
-        self.linked, self.stated = stated(tables["links"], tables), stated(tables["occurrences"], tables)
-        self.mentioning = self.linked.reversed(self.facts.entities)
         self.articles = article_of(tables)
-        self.ranks = Ranks(places(tables["mentions"], tables), self.articles)
+        self.linked = stated(run.table("links", coded=True), tables)
+        self.stated = stated(run.table("occurrences"), tables)
+        self.mentioning = self.linked.reversed(self.facts.entities)
+        self.ranks = Ranks(places(run.table("mentions", coded=True), tables), self.articles)
         self.types = Types(self.facts)
-        self.topics = Topics.of(self.linked, tables["documents"]["id"], self.facts.entities)
-        train_facts = training_facts(tables, Questions.from_table(self.run.table("questions")))
+        train_facts = training_facts(tables, Questions.from_table(run.table("questions")))
         self.measures = relation_measures(train_facts, self.mined, tables["relations"].num_rows, tables)
-        self.graph = graph_from_edges(tables["edges"], tables["entities"], tables["documents"])
-        # The arrays above have what these tables have, in less than half of their memory.
-        self.tables = {name: table for name, table in tables.items() if name not in {"edges", "links", "mentions", "occurrences"}}
+        self.graph = graph_from_edges(run.table("edges", coded=True), tables["entities"], tables["documents"])
+        self.statements = Statements.from_table(run.table("statements"))
 
     def finder(self, settings: QangarooSettings) -> PathFinder:
         """What finds the queries."""
@@ -291,7 +290,7 @@ class PathSearch:
         samples = with_stated_chains(samples, hops)
         choice = Distractors(
             possible=finder.possible(), linked=self.linked, mentioning=self.mentioning, articles=self.articles, ranks=self.ranks,
-            types=self.types, topics=self.topics, settings=settings.paths,
+            types=self.types, topics=Topics.of(self.linked, tables["documents"]["id"], self.facts.entities), settings=settings.paths,
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)
         kin = kin_of_answers(samples, self.facts, self.measures)
