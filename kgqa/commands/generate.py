@@ -193,9 +193,7 @@ def performed(runner: Runner, relations: Domain | None) -> Runner:
         if reason or len(_empty_splits(fallback)) < len(empty):
             cause = reason or f"nothing is left of {' and '.join(empty)}"
             sentence = f"about paths {cause}, so single relations are asked about, as with --recipe {RELATIONS}"
-            fallback.remarks.append(
-                FunnelRow(stage="traverse", what="questions", reason=sentence, removed=None, left=None, setting="qangaroo.queries")
-            )
+            fallback.remarks.append(FunnelRow(stage="traverse", what="questions", reason=sentence, setting="qangaroo.queries"))
             return fallback
     runner = replace(runner, records=[], reused=[], seconds={})
     runner.perform()

@@ -12,6 +12,7 @@ alpha-reliability" (nominal data); Gwet 2008, "Computing inter-rater reliability
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,8 +116,8 @@ def agreement(items: Codes, labels: Codes) -> Agreement:
     )
 
 
-def cohen(first: Codes, second: Codes) -> Measure:
-    """Cohen's kappa of two annotators: the label of each for the same items, as codes of one scale."""
+def cohen(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> Measure:
+    """Cohen's kappa of two annotators: the label of each for the same items."""
     n = len(first)
     _, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = codes[:n], codes[n:]

@@ -72,7 +72,7 @@ def ask_over_links(run: Run) -> StageOutput:
         settings,
         seed=run.seed,
     )
-    funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", removed=None, left=candidates.height))
+    funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", left=candidates.height))
     if not candidates.height:
         raise EmptyResult(
             f"no passage links to an article with more information: {reasons_of(funnel)}; provide more documents and facts, or "
@@ -177,7 +177,7 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     funnel += removals(STAGE, "values", drops, entering=run.table("values", columns=["entity"]).num_rows)
     if not values.height:
         reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
-        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, setting="iirc.values"))
     return values
 
 
@@ -218,7 +218,7 @@ def choose(run: Run) -> StageOutput:
     funnel = removals("choose", "questions", counts_of_reasons, entering=questions.height, settings=settings_of_reasons)
     if is_raised:
         reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
-        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
+        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, setting="iirc.max_pattern"))
     in_limits = questions.filter(mask)
     if not in_limits.height:
         raise EmptyResult(f"no question satisfies the limits: {reasons_of(funnel)}; change [iirc].")

@@ -54,7 +54,7 @@ def compose_questions(run: Run) -> StageOutput:
                 stage="compose", what="questions", reason=reason, removed=removed_count, left=left_count, setting="musique.composition"
             )
         )
-    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left_count))
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", left=left_count))
     if not questions:
         raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
     answers = composer.answers_used() if isinstance(composer, llm.LlmComposer) else {}

@@ -60,9 +60,7 @@ class Stating:
         answers, owners = answer_names(single_hop)
         entities, entity_owners = _subject_names(single_hop)
         names = pa.concat_arrays([answers, entities])
-        titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-        contents = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
-        places, groups = find_names(names, contents)
+        places, groups = find_names(names, pa.array(shown_texts(paragraphs), pa.large_string()))
         question_mentions, asked_groups = find_names(names, single_hop["question"].combine_chunks())
         assert (groups == asked_groups).all()
         of_answers, of_entities = groups[: len(answers)], groups[len(answers) :]

@@ -103,7 +103,7 @@ def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRo
 def _count_pairs(sides: Sides) -> tuple[list[FunnelRow], int]:
     """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
     left_count = _products(sides.heads, sides.tails, None, None)
-    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left_count)]
+    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], left=left_count)]
     for reason, head, tail, setting in (
         ("long", "short", "short", "musique.shapes.max_tokens"),
         ("entity", "entity", "short", "musique.pairs.capital_share"),

@@ -43,6 +43,16 @@ Rows4 = npt.NDArray[np.int32]
 """Chains × 4 rows of ``single_hop``, padded with -1; or chains × (shape number, three rows of ``pairs``)."""
 
 
+def edges_of(chains: pa.Table) -> npt.NDArray[np.int32]:
+    """The pairs of each chain (chains × 3, padded with -1)."""
+    return np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+
+
+def chain_hops(chains: pa.Table, pairs: pa.Table) -> Rows4:
+    """The questions of each chain of a table (:func:`hops_of`)."""
+    return hops_of(chains["shape"].to_numpy(), edges_of(chains), pairs)
+
+
 def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
     """The questions of each chain, in order (chains × 4, padded with -1); ``edges``: chains × 3."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()

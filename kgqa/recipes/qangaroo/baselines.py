@@ -14,7 +14,7 @@ from kgqa.arrays.int32 import narrow
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Rows, find, paired
 from kgqa.arrays.texts import text_buffers
-from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
+from kgqa.arrays.tokens import character_tables, token_arrays, token_hashes, tokenize
 from kgqa.linking.trie import find_token, slots_of
 from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.recipes.qangaroo.samples import Samples
@@ -236,11 +236,7 @@ def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type
 
     Returns offsets (int64, texts + 1), token numbers (int32) and frequencies (int64, ``words``).
     """
-    longest = 1
-    for text in range(len(text_offsets) - 1):
-        longest = max(longest, text_offsets[text + 1] - text_offsets[text])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    starts, ends, hashes, spellings, initials = token_arrays(text_offsets)
     offsets, out = np.zeros(len(text_offsets), np.int64), np.empty(max(16, (text_offsets[-1] - text_offsets[0]) // 8), np.int32)
     frequency, last_text = np.zeros(words, np.int64), np.full(words, -1, np.int64)
     for text in range(len(text_offsets) - 1):

@@ -74,7 +74,7 @@ def mine_rules(run: Run) -> StageOutput:
     run.progress.advance(1)
     implications = mine_implied(graph, training.head, training.relation, training.tail)
     run.progress.advance(1)
-    row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
+    row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", left=len(rules))
     forwards, backwards = graph.functionality()
     result = Mined(hops=hops, rules=rules, implied=implications, forwards=forwards, backwards=backwards)
     return StageOutput(tables=_tables(result), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")

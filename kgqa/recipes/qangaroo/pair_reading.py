@@ -50,13 +50,13 @@ def read_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     run.progress.advance(1)
     rows = [
-        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", removed=None, left=len(pairs)),
+        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", left=len(pairs)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence",
             left=int((labels & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence",
             left=int((~labels & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
         ),
     ]  # fmt: skip

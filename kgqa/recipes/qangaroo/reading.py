@@ -127,7 +127,7 @@ def read_texts(run: Run) -> StageOutput:
             opinions = np.column_stack([logit(statements.probability[is_asked].astype(np.float64)), logits])
             probability[is_asked] = weighed(opinions, is_fact[is_asked], is_fitted=(is_tested & half)[is_asked])
         left = int(is_asked.sum())
-        rows.append(FunnelRow(stage="read_texts", what="statements", reason=SECOND, removed=None, left=left, setting=ENCODER))
+        rows.append(FunnelRow(stage="read_texts", what="statements", reason=SECOND, left=left, setting=ENCODER))
     table = pa.table(
         {
             "document": document[statements.pair], "before": sources[statements.pair], "after": targets[statements.pair],
@@ -136,15 +136,15 @@ def read_texts(run: Run) -> StageOutput:
     )  # fmt: skip
     read_count = int((~is_fact & (probability >= settings.paths.read)).sum())
     rows = [
-        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
+        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(is_fact)),
         *rows,
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence",
             left=int((is_fact & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence",
             left=read_count, setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
@@ -172,7 +172,7 @@ def _by_facts_alone(text_hops: pa.Table, facts: RoleGraph) -> StageOutput:
     }
     row = FunnelRow(
         stage="read_texts", what="statements", reason="are facts whose ends a text names near each other; there are too few for training",
-        removed=None, left=len(role), setting="qangaroo.paths",
+        left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
     table = pa.table({**{name: hop_rows[name].combine_chunks() for name in hop_rows.column_names}, **columns})
     return StageOutput(

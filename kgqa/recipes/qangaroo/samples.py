@@ -238,15 +238,6 @@ def _rows(array: pa.ListArray) -> Rows:
     return Rows.from_counts(_lengths(array), array.flatten().to_numpy())
 
 
-def splits_note(counts: dict[str, int]) -> str:
-    """The counts of :meth:`Questions.by_split` as a line.
-
-    >>> splits_note({"train": 1200, "dev": 3})
-    'train 1,200, dev 3'
-    """
-    return ", ".join(f"{split} {count:,}" for split, count in counts.items())
-
-
 def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
     """Question → the distinct documents on its chains, ascending."""
     is_document = nodes.places() % 2 == 1
