@@ -143,8 +143,7 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
 
 def word_edges(texts: pa.Array) -> npt.NDArray[np.uint8]:
     """For each word of :func:`kgqa.arrays.tokens.word_hashes` (uint8): whether a name may begin (bit 1) and end (bit 2) with it."""
-    edges: npt.NDArray[np.uint8] = _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
-    return edges
+    return _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
 
 
 @kernel

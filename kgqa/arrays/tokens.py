@@ -240,12 +240,12 @@ def tokenize_all(data, offsets, classes, folded, plain, signs, spelling_sums):  
 
 def token_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
     """The folded hashes of all tokens of each text."""
-    return tokenize_all(*text_buffers(texts), *character_tables(), True, _UNWRITTEN)  # type: ignore[no-any-return]
+    return tokenize_all(*text_buffers(texts), *character_tables(), True, _UNWRITTEN)
 
 
 def word_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
     """The same of the words alone: punctuation and other signs are left out."""
-    return tokenize_all(*text_buffers(texts), *character_tables(), False, _UNWRITTEN)  # type: ignore[no-any-return]
+    return tokenize_all(*text_buffers(texts), *character_tables(), False, _UNWRITTEN)
 
 
 def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:

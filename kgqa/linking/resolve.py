@@ -191,7 +191,7 @@ def _certain(
     is_likely = name_measures.features @ name_measures.start > 1.5
     has_name_case = ~name_measures.single[name] | (letter == CAPITAL) | ((letter == SMALL) & ~name_measures.everyday[name])
     is_only_entity = np.bincount(pairs.place, minlength=1)[pairs.place] == 1
-    return has_no_extension & has_name_case & is_only_entity & name_measures.proper[name] & name_measures.unique[name] & is_likely[name]  # type: ignore[no-any-return]
+    return has_no_extension & has_name_case & is_only_entity & name_measures.proper[name] & name_measures.unique[name] & is_likely[name]
 
 
 def _decided(
@@ -274,4 +274,4 @@ def _bridges_anything(
     subject_counts = _documents(entity, document, is_mention & to_subject & (subject[document] != entity), count)
     everywhere = (counts > WIDER * hub_size) & (subject_counts < SELDOM * counts) & (subject_counts.sum() > SELDOM * counts.sum())
     is_word = is_lower & is_everyday & (counts > hub_size)[entity]
-    return is_mention & (is_word | (everywhere[entity] & (is_lower | ~to_subject)))  # type: ignore[no-any-return]
+    return is_mention & (is_word | (everywhere[entity] & (is_lower | ~to_subject)))

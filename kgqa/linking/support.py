@@ -49,7 +49,7 @@ class Surroundings:
 
 def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int) -> Rows:
     """(first, second) pairs → the distinct seconds of each of ``count`` firsts, sorted."""
-    return _rows_of(first.astype(np.int32), second.astype(np.int32), count)  # type: ignore[no-any-return]
+    return _rows_of(first.astype(np.int32), second.astype(np.int32), count)
 
 
 @kernel
@@ -105,7 +105,7 @@ def levels(documents: Ints, entities: Ints, entries: Ints, surroundings: Surroun
     no more than the mentions of the document.
     """
     tables = (*surroundings.facts, *surroundings.anchors, surroundings.anchor_entry, *surroundings.article)
-    return _levels(documents, entities, entries, surroundings.subject, *tables)  # type: ignore[no-any-return]
+    return _levels(documents, entities, entries, surroundings.subject, *tables)
 
 
 @kernel

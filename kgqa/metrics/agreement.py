@@ -181,8 +181,7 @@ def _ac1(table: _Table) -> Measure:
 def _ratio(numerator: Numbers, denominator: Numbers | float) -> Numbers:
     """The quotient; NaN where the denominator is 0, which goes on to mean: not defined."""
     of = np.broadcast_to(np.asarray(denominator, np.float64), numerator.shape)
-    result: Numbers = np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
-    return result
+    return np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
 
 
 def _measure(whole: Numbers, without: Numbers, items: int | None = None) -> Measure:

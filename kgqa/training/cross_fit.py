@@ -121,8 +121,7 @@ def _fold_of_rows(questions: Questions, fold: Mapping[str, int]) -> npt.NDArray[
 
 
 def _other_folds(fold_of_row: npt.NDArray[np.int16], held_out_folds: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    is_kept: npt.NDArray[np.bool_] = ~np.isin(fold_of_row, (-1, *held_out_folds))
-    return is_kept
+    return ~np.isin(fold_of_row, (-1, *held_out_folds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,4 +106,4 @@ def _rows(ids: pa.ChunkedArray, table_ids: pa.ChunkedArray, kind: str) -> IntArr
     if rows.null_count:
         stranger = ids.filter(pc.is_null(rows))[0].as_py()
         raise StoreError(f"a projection query returned the {kind} id {stranger!r}, which is not in the tables; fix the query.")
-    return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]
+    return rows.combine_chunks().to_numpy()

@@ -150,7 +150,7 @@ def test_a_decomposer_with_settings_stays_here(name: str, engine: RayEngine, tin
 
 def judged(folder: Path) -> dict[str, Any]:
     report: dict[str, Any] = json.loads((folder / "audit.json").read_bytes())
-    return report["readers"]  # type: ignore[no-any-return]
+    return report["readers"]
 
 
 def test_audit(cluster: Nodes, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:

@@ -37,7 +37,7 @@ def write_dataset_card(
     folder: Path, run: Run, *, funnel: Iterable[FunnelRow], splits: Mapping[str, Sequence[Instance]], proof: Certificate
 ) -> dict[str, Any]:
     """Write the card (:func:`write_recipe_card`)."""
-    split = run.domain.settings.section(IircSettings).split
+    split = run.section(IircSettings).split
     random = "" if split.leak_free else "\n\n**Split at random, for comparison only: splits share passages and articles.**"
     instances = [instance for split_instances in splits.values() for instance in split_instances]
     sections = [

@@ -29,7 +29,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
 
     Memory: the questions with their paragraphs; equal paragraphs are one object.
     """
-    settings = run.domain.settings.section(IircSettings)
+    settings = run.section(IircSettings)
     questions = frame(run.table("chosen"))
     texts = Texts.of(run.table("passage_links"), run.table("passage_texts"))
     maker = InstanceMaker(texts, articles=settings.articles, seed=run.seed)

@@ -62,7 +62,7 @@ def write_dataset_card(
     idle: Sequence[str],
 ) -> dict[str, Any]:
     """Write the card (:func:`write_recipe_card`)."""
-    musique = run.domain.settings.section(MusiqueSettings)
+    musique = run.section(MusiqueSettings)
     composer, filter_name = musique.composition.composer, musique.disconnection.use
     warning = f"\n\n{UNFILTERED}" if filter_name == "none" else ""
     random = (

@@ -75,8 +75,7 @@ class Stating:
 
     def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """For each of ``rows``, whether the paragraph answers none of the questions ``hops``, and so may be a distractor."""
-        flags: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
-        return flags
+        return _silent(rows, hops, *self.arrays()[:-1])
 
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
         """The arrays of the index in the order of the kernels' parameters."""

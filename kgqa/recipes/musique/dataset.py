@@ -42,7 +42,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
 
     Memory: the questions with their paragraphs; equal paragraphs are one object.
     """
-    settings = run.domain.settings.section(MusiqueSettings)
+    settings = run.section(MusiqueSettings)
     tables = run.tables(
         "single_hop", "refused_single_hop", "paragraphs", "connected", "chains", "parted", "capped", "contexts", "unshown", "composed",
         "refused",

@@ -81,8 +81,7 @@ class Within:
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
         """For each pair of questions, whether the answer of ``first`` contains a name of the answer of ``second``."""
         firsts, seconds = first.astype(np.int64), second.astype(np.int64)
-        flags: Bools = _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
-        return flags
+        return _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
 
 
 def answers_within(single_hop: pa.Table) -> Within:
@@ -166,8 +165,7 @@ def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
     is_separate = ~((stop < end) & np.isin(next_byte, joiners)) & ~((start > begin) & np.isin(previous_byte, joiners))
     goes_on = (stop + 1 < end) & (next_byte == ord(" ")) & ((second_case == CAPITAL) | (second_case == FIGURE))
     word = _word_before(data, begin, start)
-    flags: Bools = is_separate & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
-    return flags
+    return is_separate & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
 
 
 @kernel

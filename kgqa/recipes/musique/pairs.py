@@ -150,7 +150,7 @@ def _different(pairs: pl.DataFrame, work: Work) -> Bools:
 
 def _two_paragraphs(pairs: pl.DataFrame, work: Work) -> Bools:
     paragraph = work.single_hop["paragraph"].to_numpy()
-    return paragraph[pairs["head"].to_numpy()] != paragraph[pairs["tail"].to_numpy()]  # type: ignore[no-any-return]
+    return paragraph[pairs["head"].to_numpy()] != paragraph[pairs["tail"].to_numpy()]
 
 
 def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
@@ -165,5 +165,4 @@ def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
     is_circle = np.zeros(len(head), np.bool_)
     is_circle[names.sources()[is_named]] = True
     group = work.group_of_question
-    flags: Bools = ~is_circle & (group[head] != group[tail])
-    return flags
+    return ~is_circle & (group[head] != group[tail])

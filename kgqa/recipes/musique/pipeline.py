@@ -51,7 +51,7 @@ from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, count_list, reasons_of, removals
-from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.runs.stage import Run, Stage, StageOutput, settings_and_seed
 from kgqa.settings.defaults import STORE
 from kgqa.settings.musique import SHAPES, MusiqueSettings
 from kgqa.sources.tables import frame
@@ -351,11 +351,10 @@ def _context_sizes(largest: int, hops: int) -> list[int]:
 
 
 def _settings(run: Run) -> MusiqueSettings:
-    return run.domain.settings.section(MusiqueSettings)
+    return run.section(MusiqueSettings)
 
 
-def _only(*names: str) -> Callable[[Run], object]:
-    return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+_only = partial(settings_and_seed, MusiqueSettings)
 
 
 def _with_readers(*names: str) -> Callable[[Run], object]:

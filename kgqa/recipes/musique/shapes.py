@@ -109,7 +109,7 @@ def _search(
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
     edge_starts = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
     limits = (settings.max_tokens_short, settings.max_tokens_long)
-    rows: Rows4 = _chains(
+    return _chains(
         head,
         tail,
         start,
@@ -123,7 +123,6 @@ def _search(
         groups.targets,
         *limits,
     )
-    return rows
 
 
 def _drawn_edges(
@@ -137,8 +136,7 @@ def _drawn_edges(
         {"edge": short_rows.astype(np.int32), "tail": tail[short_rows], "start": start[short_rows], "head": head[short_rows], "draw": draws}
     )
     picks = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
-    edges: npt.NDArray[np.int32] = picks.sort("tail", "start", "head")["edge"].to_numpy()
-    return edges
+    return picks.sort("tail", "start", "head")["edge"].to_numpy()
 
 
 def _early_answers(hops: Rows4, within: Within) -> Bools:

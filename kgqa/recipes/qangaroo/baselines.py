@@ -120,8 +120,7 @@ def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
     sample = samples.question_of_candidate()
     ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
     order = np.lexsort((ties, scores, sample))
-    is_right: npt.NDArray[np.bool_] = samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
-    return is_right
+    return samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
 
 
 def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
@@ -137,7 +136,7 @@ def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.rand
 
 def max_mention(samples: Samples, data: BaselineData) -> Scores:
     """The number of mentions of each candidate in the support documents."""
-    return _max_mention(  # type: ignore[no-any-return]
+    return _max_mention(
         samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
         data.links.offsets, data.links.targets, data.link_counts, int(max(data.links.targets.max(initial=0),
         samples.candidates.targets.max(initial=0))) + 1,

@@ -44,7 +44,7 @@ def row_numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray) -> Int
         return np.concatenate([np.zeros(0, np.int32), *(dictionary_rows[part.indices.to_numpy()] for part in parts)])
     rows = pc.index_in(values, ids)
     assert rows.null_count == 0
-    return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()  # type: ignore[no-any-return]
+    return (rows.combine_chunks() if isinstance(rows, pa.ChunkedArray) else rows).to_numpy()
 
 
 def possible_candidates(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> npt.NDArray[np.bool_]:

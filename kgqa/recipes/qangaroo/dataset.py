@@ -105,7 +105,7 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
 
 def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
     """Label, number of samples and number of distinct answers of each path that questions use; most samples first."""
-    if run.domain.settings.section(QangarooSettings).queries != "paths":
+    if run.section(QangarooSettings).queries != "paths":
         return []
     labels, relation = run.table("asked_relations")["label"].to_pylist(), samples.questions.relation
     answers = np.bincount(distinct(paired(relation, samples.questions.answer)) >> 32, minlength=len(labels))
@@ -115,7 +115,7 @@ def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
 
 def _evidence(run: Run) -> dict[str, Any]:
     """The arguments of the card that only graded sets have: relations, and the samples of the paper's recipe."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     if not settings.evidence.use or settings.queries != "relations":
         return {}
     record = run.workspace.finished("filter_samples")

@@ -41,7 +41,7 @@ Mentions = Callable[[Samples], npt.NDArray[np.float64]]
 
 def filter_samples(run: Run) -> StageOutput:
     """Samples → the samples that the filters keep, and the rejected ones; the report has the baselines before and after each filter."""
-    recipe = run.domain.settings.section(QangarooSettings)
+    recipe = run.section(QangarooSettings)
     settings = recipe.bias
     samples, recipe_samples = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
     tables = run.tables("entities", "documents", "links", "names", "mentions")
@@ -125,7 +125,7 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
     is_answer[samples.questions.answer] = True
     forms = Forms.of(tables, is_answer, language=run.domain.settings.linking.language)
     gates: list[SampleGate] = [AnswerNamedInQuery(named=named_in_rows(tables["entities"]["label"], samples.questions.head, forms))]
-    if run.domain.settings.section(QangarooSettings).answer_stated == "subject_document":
+    if run.section(QangarooSettings).answer_stated == "subject_document":
         articles = article_of(tables)
         subject_articles = articles[samples.questions.head]
         entities_named = named_in_rows(tables["documents"]["text"], subject_articles[subject_articles >= 0], forms)

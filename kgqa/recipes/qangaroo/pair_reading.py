@@ -34,7 +34,7 @@ PRIOR = 2
 
 def read_pairs(run: Run) -> StageOutput:
     """Sentences and facts → statements about pairs, with the probability, by the words of the sentence only, that a fact joins the two."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions")
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
     pairs, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
@@ -118,5 +118,4 @@ def in_all_documents(pairs: SentencePairs, scores: FloatArray) -> FloatArray:
     count, total = np.bincount(pair), np.bincount(pair, scores)
     others = (total[pair] - scores + PRIOR * scores.mean()) / (count[pair] - 1 + PRIOR)
     documents = np.bincount(ones, minlength=first.max() + 1)[first]
-    corrected: FloatArray = scores + CONTEXTS * np.log(np.diff(pairs.bounds)) + OTHERS * others + SHARE * np.log(count[pair] / documents)
-    return corrected
+    return scores + CONTEXTS * np.log(np.diff(pairs.bounds)) + OTHERS * others + SHARE * np.log(count[pair] / documents)

@@ -44,7 +44,7 @@ def _candidates(run: Run, tables: dict[str, pa.Table]) -> pa.Array:
 
 
 def _settings(run: Run) -> QangarooSettings:
-    return run.domain.settings.section(QangarooSettings)
+    return run.section(QangarooSettings)
 
 
 def _only(*names: str) -> Callable[[Run], object]:

@@ -193,5 +193,4 @@ def _are_facts(facts: RoleGraph, sources: IntArray, targets: IntArray, role: Int
     numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
     fact_keys = inverse.astype(np.int64) * facts.role_count + facts.roles  # ascending: edges are ordered by role
     at = find(numbers, paired(sources, targets))
-    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)
-    return is_fact
+    return (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)

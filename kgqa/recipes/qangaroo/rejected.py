@@ -54,8 +54,7 @@ class FilteredChains:
 
     def __getitem__(self, column: str) -> npt.NDArray[Any]:
         """A column as an array."""
-        values: npt.NDArray[Any] = self.frame[column].to_numpy()
-        return values
+        return self.frame[column].to_numpy()
 
     def keep(self, mask: BoolArray, reason: str, setting: str) -> None:
         """Keep the chains with a true entry in ``mask``, and count the others."""

@@ -114,7 +114,7 @@ def _scan(
 ) -> tuple[IntArray, IntArray]:
     """The places of ``forms`` as text and (start, end, entity); only of the sample's candidates if ``sample`` is not -1."""
     entities = int(max(forms.entity.max(initial=0), candidates.max(initial=0))) + 1
-    return _find(  # type: ignore[no-any-return]
+    return _find(
         *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets,
         forms.entity, forms.case, forms.spelling, sample, offsets, candidates, entities,
     )  # fmt: skip

@@ -64,5 +64,4 @@ def _unit(vectors: Vectors) -> Vectors:
     nonzero = vectors.any(axis=1, keepdims=True)
     centred = np.where(nonzero, vectors - vectors.mean(axis=0, keepdims=True), np.float32(0))
     length = np.sqrt(np.einsum("ij,ij->i", centred, centred))[:, None]
-    unit: Vectors = (centred / np.maximum(length, np.float32(1e-12))).astype(np.float32)
-    return unit
+    return (centred / np.maximum(length, np.float32(1e-12))).astype(np.float32)

@@ -161,7 +161,7 @@ class Sources:
 
 def settings_of(run: Run) -> StrategyqaSettings:
     """The section ``strategyqa`` of the run's domain."""
-    return run.domain.settings.section(StrategyqaSettings)
+    return run.section(StrategyqaSettings)
 
 
 def _depends_on(run: Run) -> object:
