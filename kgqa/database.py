@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -139,12 +138,6 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     except ImportError:
         return (sqlite3.Error,)
     return (sqlite3.Error, Error)
-
-
-def require_sqlalchemy(what: str, extra: str) -> None:
-    """Raise SettingsError with the install line if SQLAlchemy is missing."""
-    if find_spec("sqlalchemy") is None:
-        raise SettingsError(f"{what} needs sqlalchemy, which is not installed; run: pip install 'kgqa[{extra}]'")
 
 
 def is_address(location: str | Path) -> bool:

@@ -49,6 +49,7 @@ import errno
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 
@@ -263,6 +264,12 @@ def suggestion(name: str, known: Collection[str], *, unlisted: Collection[str] =
     return f"did you mean {close[0]}?" if close else "choose one of " + shortened(", ".join(sorted(known)), 2_000) + "."
 
 
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    """Raise SettingsError with a suggestion unless ``name`` is one of the ``known``; ``what`` it is, such as ``format`` or ``--to``."""
+    if name not in known:
+        raise SettingsError(f"{what} {name!r} is not known; {suggestion(name, known)}")
+
+
 def shortened(text: str, most: int = 200) -> str:
     """The text for a message, truncated to ``most`` characters.
 
@@ -276,3 +283,9 @@ def check_seed(seed: int) -> None:
     """Raise SettingsError unless the seed is between 0 and ``MOST_SEED``."""
     if not 0 <= seed <= MOST_SEED:
         raise SettingsError(f"seed {seed} is not between 0 and {MOST_SEED}; choose another one.")
+
+
+def require_packages(what: str, extra: str, *packages: str) -> None:
+    """Raise SettingsError with the install line if a package of an ``extra`` that ``what`` needs is missing, before any work is done."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        raise SettingsError(f"{what} needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[{extra}]'")

@@ -18,7 +18,7 @@ def shuffling(groups: npt.NDArray[np.uint64], members: npt.NDArray[np.integer], 
     tie.
     """
     salt = text_hashes(pa.array([purpose]), seed=seed)[0]
-    return _shuffling(groups, members, salt)  # type: ignore[no-any-return]
+    return _shuffling(groups, members, salt)
 
 
 @kernel
@@ -38,7 +38,7 @@ def tie_breaker(group, member, seed):  # type: ignore[no-untyped-def]
 
 def deal(rows: Rows, groups: npt.NDArray[np.uint64], *, numbers: int, seed: int) -> IntArray:
     """A random number below ``numbers`` for each entry of ``rows.targets``, distinct within a row; ``groups`` (rows) seeds each row."""
-    return _deal(rows.offsets, groups, numbers, np.uint64(seed))  # type: ignore[no-any-return]
+    return _deal(rows.offsets, groups, numbers, np.uint64(seed))
 
 
 @kernel

@@ -41,7 +41,7 @@ def text_hashes(texts: pa.Array | pa.ChunkedArray, *, seed: int = 0) -> npt.NDAr
     dtype('uint64')
     """
     data, offsets = text_buffers(texts)
-    return _text_hashes(data, offsets, seed)  # type: ignore[no-any-return]
+    return _text_hashes(data, offsets, seed)
 
 
 def table_size(entries: int) -> int:

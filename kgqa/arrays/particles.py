@@ -22,7 +22,7 @@ from kgqa.arrays.hashes import HASH_PRIME, HASH_START, mixed
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.texts import decode, text_buffers
-from kgqa.arrays.tokens import SYMBOL, character_tables, class_at, token_hashes, tokenize
+from kgqa.arrays.tokens import SYMBOL, character_tables, class_at, token_arrays, token_hashes, tokenize
 from kgqa.resources import word_lists
 
 LISTS = word_lists(Path(__file__).with_name("korean-particles.txt"))
@@ -143,17 +143,13 @@ def mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges):  
 
 def word_edges(texts: pa.Array) -> npt.NDArray[np.uint8]:
     """For each word of :func:`kgqa.arrays.tokens.word_hashes` (uint8): whether a name may begin (bit 1) and end (bit 2) with it."""
-    edges: npt.NDArray[np.uint8] = _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
-    return edges
+    return _word_edges(*text_buffers(texts), *character_tables(), *particle_tables())
 
 
 @kernel
 def _word_edges(data, offsets, classes, folded, plain, codes, roles):  # type: ignore[no-untyped-def]
-    longest = 1
-    for i in range(len(offsets) - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials, edges = np.empty(longest, np.uint64), np.empty(longest, np.uint64), np.empty(longest, np.uint8)
+    starts, ends, hashes, spellings, initials = token_arrays(offsets)
+    edges = np.empty(len(starts), np.uint8)
     out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint8)
     at = 0
     for i in range(len(offsets) - 1):

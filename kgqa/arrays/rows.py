@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -24,8 +25,7 @@ class Rows:
     @classmethod
     def from_counts(cls, counts: npt.NDArray[np.integer], targets: IntArray) -> Self:
         """Rows with these ``counts`` of entries, one after the other in ``targets``."""
-        offsets = np.zeros(len(counts) + 1, np.int64)
-        np.cumsum(counts, out=offsets[1:])
+        offsets = offsets_of(counts)
         assert offsets[-1] == len(targets)
         return cls(offsets=offsets, targets=targets)
 
@@ -47,8 +47,7 @@ class Rows:
 
     def counts(self) -> Offsets:
         """The number of entries of each row (int64)."""
-        counts: Offsets = np.diff(self.offsets)
-        return counts
+        return np.diff(self.offsets)
 
     def take(self, rows: npt.NDArray[np.integer]) -> Self:
         """These ``rows``, in this order."""
@@ -88,6 +87,17 @@ class Adjacency(Rows):
         return find(paired(self.sources(), self.targets), paired(source, target)) >= 0
 
 
+def offsets_of(counts: Sequence[int] | npt.NDArray[np.integer]) -> Offsets:
+    """Where each row of a table with these numbers of entries begins, and the end (int64, rows + 1).
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    offsets = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
 def spread(starts: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> Offsets:
     """The positions ``starts[i], starts[i] + 1, …`` (``counts[i]`` of them) of all i, one after the other.
 
@@ -96,8 +106,7 @@ def spread(starts: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> 
     """
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    positions: Offsets = np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
-    return positions
+    return np.arange(total, dtype=np.int64) + np.repeat(starts - (ends - counts), counts)
 
 
 def row_bounds(sources: npt.NDArray[np.integer], rows: int) -> Offsets:
@@ -116,8 +125,7 @@ def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     np.unique would hash them, which takes many times as long as sorting.
     """
     sorted_values = np.sort(values)
-    result: npt.NDArray[Any] = sorted_values[np.append(True, sorted_values[1:] != sorted_values[:-1])[: len(sorted_values)]]
-    return result
+    return sorted_values[np.append(True, sorted_values[1:] != sorted_values[:-1])[: len(sorted_values)]]
 
 
 def find(values: npt.NDArray[Any], queries: npt.NDArray[Any]) -> Offsets:

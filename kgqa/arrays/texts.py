@@ -60,7 +60,7 @@ def characters_at(texts: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.intege
 
     O(bytes of the texts) if rows, and the places of each row, ascend.
     """
-    return _characters_at(*text_buffers(texts), rows, places)  # type: ignore[no-any-return]
+    return _characters_at(*text_buffers(texts), rows, places)
 
 
 @kernel

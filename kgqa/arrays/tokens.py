@@ -203,13 +203,19 @@ def tokenize(data, begin, end, classes, folded, plain, starts, ends, hashes, spe
 
 
 @kernel
-def tokenize_all(data, offsets, classes, folded, plain, signs, spelling_sums):  # type: ignore[no-untyped-def]
-    """The ``Hashes`` of all texts, of ``signs`` only if told; ``spelling_sums`` (texts × 2, or empty) gets how each is spelt."""
-    longest = 0
+def token_arrays(offsets):  # type: ignore[no-untyped-def]
+    """``starts``, ``ends``, ``hashes``, ``spellings`` and ``initials`` for :func:`tokenize`, with room for any text between ``offsets``."""
+    longest = 1
     for i in range(len(offsets) - 1):
         longest = max(longest, offsets[i + 1] - offsets[i])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    return starts, ends, hashes, np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+
+
+@kernel
+def tokenize_all(data, offsets, classes, folded, plain, signs, spelling_sums):  # type: ignore[no-untyped-def]
+    """The ``Hashes`` of all texts, of ``signs`` only if told; ``spelling_sums`` (texts × 2, or empty) gets how each is spelt."""
+    starts, ends, hashes, spellings, initials = token_arrays(offsets)
     bounds = np.zeros(len(offsets), np.int64)
     out = np.empty(max(16, (offsets[-1] - offsets[0]) // 4), np.uint64)
     for i in range(len(offsets) - 1):
@@ -234,12 +240,12 @@ def tokenize_all(data, offsets, classes, folded, plain, signs, spelling_sums):  
 
 def token_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
     """The folded hashes of all tokens of each text."""
-    return tokenize_all(*text_buffers(texts), *character_tables(), True, _UNWRITTEN)  # type: ignore[no-any-return]
+    return tokenize_all(*text_buffers(texts), *character_tables(), True, _UNWRITTEN)
 
 
 def word_hashes(texts: pa.Array | pa.ChunkedArray) -> Hashes:
     """The same of the words alone: punctuation and other signs are left out."""
-    return tokenize_all(*text_buffers(texts), *character_tables(), False, _UNWRITTEN)  # type: ignore[no-any-return]
+    return tokenize_all(*text_buffers(texts), *character_tables(), False, _UNWRITTEN)
 
 
 def spellings(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:

@@ -14,5 +14,4 @@ def wilson_low(hits: npt.NDArray[np.integer], of: npt.NDArray[np.integer]) -> np
     n = np.maximum(of, 1)
     share = hits / n
     low = (share + Z * Z / (2 * n) - Z * np.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))) / (1 + Z * Z / n)
-    result: npt.NDArray[np.float64] = np.where(of > 0, low, 0.0)
-    return result
+    return np.where(of > 0, low, 0.0)

@@ -38,8 +38,7 @@ class Client:
 
     def send(self, request: Mapping[str, Any]) -> bytes:
         """The body of the response. Raises openai's errors, TimeoutError, and Unusable for a rejected response."""
-        body: bytes = self._portal.call(self._send, request)
-        return body
+        return self._portal.call(self._send, request)
 
     def close(self) -> None:
         """Close the connections, and the event loop of the requests."""

@@ -6,14 +6,13 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kgqa.chat.pace import pace_of
 from kgqa.chat.recording import Answer
-from kgqa.errors import EndpointError, SettingsError
+from kgqa.errors import EndpointError, SettingsError, require_packages
 from kgqa.settings.llm import LlmSettings
 from kgqa.sources.retry_after import seconds_until
 
@@ -69,8 +68,7 @@ class Endpoint:
             check_address(address)
         self.address = address or os.environ.get(ADDRESS) or DEFAULT
         check_address(self.address)
-        if find_spec("openai") is None:
-            raise SettingsError(f"{what} needs openai, which is not installed; run: pip install 'kgqa[llm]'")
+        require_packages(what, "llm", "openai")
         key = os.environ.get(KEY, "")
         if not key.isascii() or not key.isprintable() or set(key) & set(" \"'\\"):  # other libraries would escape these in their messages
             raise SettingsError(f"{KEY} holds a sign that no key has, as a blank, a line break or a quotation mark; set it again.")

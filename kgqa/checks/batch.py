@@ -126,19 +126,19 @@ class Batch:
     def holds(self) -> Bools:
         """For each paragraph whether it contains an answer of its question, or an alias, as a sequence of words."""
         edges = word_edges(self._paragraphs)
-        return holds_any(self.paragraph_offsets, *self.paragraph_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
+        return holds_any(self.paragraph_offsets, *self.paragraph_words, edges, self.answer_offsets, *self.answer_words)
 
     @cached_property
     def question_holds(self) -> Bools:
         """For each question whether it contains one of its own answers."""
         offsets = np.arange(len(self.instances) + 1)
         edges = word_edges(self._questions)
-        return holds_any(offsets, *self.question_words, edges, self.answer_offsets, *self.answer_words)  # type: ignore[no-any-return]
+        return holds_any(offsets, *self.question_words, edges, self.answer_offsets, *self.answer_words)
 
     @cached_property
     def overlap(self) -> Floats:
         """For each paragraph how much it has of its question's words, each weighted by how few of the question's paragraphs have it."""
-        return overlap(self.paragraph_offsets, *self.paragraph_words, *self.question_words)  # type: ignore[no-any-return]
+        return overlap(self.paragraph_offsets, *self.paragraph_words, *self.question_words)
 
     def best_holds(self, among: Bools) -> Floats:
         """The chance, for each question, that the best paragraph ``among`` those selected (one bool each) holds the answer.
@@ -146,7 +146,7 @@ class Batch:
         The best paragraph has the greatest overlap with the question; ties make the chance a fraction. NaN for a question without a
         selected one.
         """
-        return best_holds(self.paragraph_offsets, self.overlap, self.holds, among)  # type: ignore[no-any-return]
+        return best_holds(self.paragraph_offsets, self.overlap, self.holds, among)
 
     @cached_property
     def absent(self) -> Floats:
@@ -158,7 +158,7 @@ class Batch:
     def share_holding(self, among: Bools) -> Floats:
         """For each question the share of its paragraphs ``among`` those given that contain the answer; NaN without any."""
         equal_scores = np.zeros_like(self.overlap)
-        return best_holds(self.paragraph_offsets, equal_scores, self.holds, among)  # type: ignore[no-any-return]
+        return best_holds(self.paragraph_offsets, equal_scores, self.holds, among)
 
     @cached_property
     def answer_keys(self) -> npt.NDArray[np.uint64]:

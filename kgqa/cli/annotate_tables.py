@@ -55,11 +55,11 @@ def _print_figures(console: Terminal, result: TableFigures) -> None:
         shares.add_row(label(share.category), *(str(reader.shares[row].interval.times(100)) for reader in result.readers))
     console.print(shares)
     if result.agreed:
-        console.say(f"Agreement on the {result.agreed[0].agreement.items:,} samples with a verdict of both")
+        console.say(f"Agreement on the {result.agreed[0].items:,} samples with a verdict of both")
         agreed = Table("category", "the same: per cent (95% interval)", "Cohen's kappa")
         for figure in result.agreed:
-            kappa = figure.agreement.kappa
-            agreed.add_row(label(figure.question), str(figure.same.times(100)), "–" if kappa is None else f"{kappa:.2f}")
+            kappa = "–" if figure.kappa is None else f"{figure.kappa:.2f}"
+            agreed.add_row(label(figure.question), str(figure.same.times(100)), kappa)
         console.print(agreed)
     elif len(result.readers) > 1:
         console.say("No sample has a verdict of both annotators, so there is no agreement to measure.", style="yellow")

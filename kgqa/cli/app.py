@@ -67,8 +67,7 @@ def _help(name: str) -> str | None:
 
 def _function(name: str) -> Callable[..., None] | typer.Typer:
     name = MODULES.get(name, name)
-    function: Callable[..., None] | typer.Typer = getattr(import_module(f"kgqa.cli.{name}"), name)
-    return function
+    return getattr(import_module(f"kgqa.cli.{name}"), name)
 
 
 app = typer.Typer(

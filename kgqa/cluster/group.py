@@ -162,7 +162,7 @@ class _Attempt:
             self._failure = error
 
     def _new_messages(self) -> tuple[list[tuple[str, tuple[Any, ...]]], KgqaError | None]:
-        return ray.get(self._messages.take.remote())  # type: ignore[no-any-return]
+        return ray.get(self._messages.take.remote())
 
     def _show(self) -> KgqaError | None:
         calls, fault = self._new_messages()

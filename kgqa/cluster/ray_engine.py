@@ -194,7 +194,7 @@ class RayEngine:
             tally.again += attempt
             tally.received += tally.size([reference])
             self._see(tally.seen(ended=False))
-            return value  # type: ignore[no-any-return]
+            return value
 
         yield from in_order(submit, result, parts, ahead=ahead)
         self._see(tally.seen(ended=True))

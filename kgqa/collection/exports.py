@@ -17,7 +17,7 @@ from kgqa.collection.label_studio import write_tasks
 from kgqa.collection.project import Project
 from kgqa.collection.state import State
 from kgqa.collection.task import AuthoredAnswer, DecidedItem, Figure, Item, Step, Task, find_task
-from kgqa.errors import DuplicateId, EmptyResult, SettingsError, suggestion
+from kgqa.errors import DuplicateId, EmptyResult, SettingsError, check_known
 from kgqa.formats import native
 from kgqa.formats.card import question_card
 from kgqa.records import SPLITS, Instance
@@ -50,8 +50,7 @@ def export(project: Project, state: State, *, to: str, out: Path | None = None) 
     ``to`` is a key of ``FORMATS``. For ``native`` of the task *validate* the default ``out`` is beside the dataset, NAME-validated. Raises
     SettingsError, EmptyResult without a decided item, DuplicateId, StorageError and the errors of the task; then nothing is left behind.
     """
-    if to not in FORMATS:
-        raise SettingsError(f"--to {to!r} is not known; {suggestion(to, FORMATS)}")
+    check_known("--to", to, FORMATS)
     if out is None:
         if to != "native" or project.settings.task != "validate":
             raise SettingsError(f"--to {to} of the task {project.settings.task} needs a new folder; give one as --out.")

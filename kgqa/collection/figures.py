@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from kgqa.arrays.wilson import wilson_low
 from kgqa.collection.state import STATES, State
 from kgqa.metrics.agreement import Agreement, Measure, agreement, cohen
+from kgqa.metrics.wilson import wilson
 
 WINDOWS = 10
 """Parts into which a person's answers to gold items are cut, in their order."""
@@ -220,9 +220,8 @@ def figures(state: State) -> Figures:
 
 def share(count: int, of: int) -> Share:
     """The share with its interval; ``of`` is above 0."""
-    low, without = wilson_low(np.array([count, of - count]), np.array([of, of]))
-    # Rounding can put the share outside its interval by the last bit.
-    return Share(count=count, of=of, share=count / of, low=min(float(low), count / of), high=max(1 - float(without), count / of))
+    interval = wilson(count, of)
+    return Share(count=count, of=of, share=interval.mean, low=interval.low, high=interval.high)
 
 
 def _labels(state: State, answers: pl.DataFrame) -> pl.DataFrame:

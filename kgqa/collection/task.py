@@ -184,5 +184,4 @@ def majority(step: Step, answers: Sequence[AuthoredAnswer], *, share: float) -> 
 
 def find_task(name: str) -> type[Task]:
     """The class of the task ``name``, a key of ``TASKS``. Its module is imported when a project first needs it."""
-    task: type[Task] = import_module(TASKS[name]).TASK
-    return task
+    return import_module(TASKS[name]).TASK

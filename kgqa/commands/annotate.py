@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from kgqa.collection.project import Project, ProjectSettings, read_project
-from kgqa.database import database_at, require_sqlalchemy
-from kgqa.errors import InputError, SettingsError
+from kgqa.database import database_at
+from kgqa.errors import InputError, SettingsError, require_packages
 from kgqa.formats import native
 from kgqa.runs.files import lies_within
 from kgqa.runs.manifest import MANIFEST
@@ -199,7 +199,7 @@ def _running(project: str | Path, journal: str | Path | None) -> Project:
 
 def _database(project: Project, where: str | Path | None) -> Database:
     """The database at ``where``, by default at the place that :func:`annotate` says. Raises SettingsError without SQLAlchemy."""
-    require_sqlalchemy("kgqa annotate", "annotate")
+    require_packages("kgqa annotate", "annotate", "sqlalchemy")
     default = project.folder / f"{project.settings.name}.sqlite"
     location = where if where is not None else os.environ.get(VARIABLE) or default
     return database_at(location, option="--journal", file=default.name)

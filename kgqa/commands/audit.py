@@ -15,12 +15,12 @@ from kgqa.checks.conditions import Condition, decide, parse, unmeasured
 from kgqa.checks.findings import STATES
 from kgqa.checks.near_shared import NearSharedCheck
 from kgqa.checks.readers.options import check_level, judging_settings
-from kgqa.checks.report.write import Report, require_plots, write_report
+from kgqa.checks.report.write import Report, write_report
 from kgqa.checks.result import Audit
 from kgqa.checks.shared import SharedCheck
 from kgqa.checks.sources import read_sources, sources_of, with_examples
 from kgqa.cluster.opening import opened_engine
-from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed
+from kgqa.errors import MOST_SEED, BrokenInput, SettingsError, check_seed, require_packages
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.registry import LLM
@@ -77,7 +77,7 @@ def audit(
     """
     check_seed(seed)
     conditions = [parse(text, CHECKS, readers=readers) for text in fail_on]
-    require_plots()
+    require_packages("kgqa audit", "audit", "matplotlib")
     judging = _judging_settings(readers, reader_settings, encoder, device, endpoint, recording)
     if out is not None:
         check_is_local(Path(out))

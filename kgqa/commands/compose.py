@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kgqa.chat.connection import Connection
@@ -15,7 +16,7 @@ from kgqa.cluster.opening import opened_engine
 from kgqa.commands.generate import TRAVERSALS, check_neo4j, checked_server, input_files
 from kgqa.commands.imports import entries, import_entries
 from kgqa.domains import chosen_cluster, load_domain
-from kgqa.errors import MissingInput, SettingsError, check_seed, storage_errors, suggestion
+from kgqa.errors import MissingInput, SettingsError, check_known, check_seed, storage_errors
 from kgqa.formats import native
 from kgqa.formats.fetching import fetched
 from kgqa.formats.huggingface import hub
@@ -40,10 +41,8 @@ from kgqa.recipes.musique.tags import check_pipeline
 from kgqa.recipes.preparation import READING
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import Watch, files_below, hashes_of
-from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.runner import Runner, locked
+from kgqa.runs.runner import Outcome, Runner
 from kgqa.runs.stage import Run
-from kgqa.runs.verdict import Verdict
 from kgqa.settings.defaults import COMPOSED, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.llm import NO_PRICES
 from kgqa.settings.musique import COMPOSERS, CompositionSettings, MusiqueSettings
@@ -63,34 +62,15 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Composition:
-    """Result of :func:`compose`: the dataset, its counts and timings."""
+class Composition(Outcome):
+    """Result of :func:`compose`: the dataset, its counts and timings. With ``tasks``, ``dataset`` is the folder of the later dataset."""
 
-    dataset: Path
-    """The finished folder; with ``tasks``, the folder of the later dataset."""
-    place: str
-    """Where the dataset lies, as users name it: its URL in a workspace in an object store, else the folder."""
     tasks: Path | None
     """File of tasks for annotators, if no question is composed before they answer."""
-    counts: dict[str, int]
-    """Split → number of questions."""
     shapes: dict[str, dict[str, int]]
     """Split → shape → questions."""
-    funnel: list[FunnelRow]
-    verdict: Verdict
-    """Best shortcut, findings of the checks, uneven splits, and the rule that limits the size; empty with ``tasks``."""
-    seconds: dict[str, float]
-    """Seconds per stage; for a stage that was finished before, of the run that did it."""
-    reused: list[str]
-    """Stages that were finished before."""
     filter: str
     """The disconnection filter, a key of ``FILTERS``."""
-    is_seed: bool
-    """Whether kgqa's seed domain was used."""
-    replaced: bool
-    """Whether a dataset of other settings or input was replaced."""
-    changed: list[str]
-    """Input files that changed since the last run in the workspace; those of sets have the set's number in front."""
     empty: list[str]
     """Splits with a share but without questions."""
 
@@ -200,12 +180,11 @@ def compose(
             answers=people,
         )
         runner = Runner(recipe=SETS if set_paths else RECIPE, run=run, inputs=inputs, examine=examine, watches=watches)
-        with locked(run.workspace):
-            runner.changed = run.workspace.claim(domain=opened_domain.settings.name, inputs=inputs)
+        with runner.claimed():
             runner.refuse_strangers()
             if settings.composition.composer == "people" and people is None:
                 runner.perform(last=UNWRITTEN)
-                return _composition(runner, opened_domain, settings, tasks=write_tasks(run))
+                return _composition(runner, settings, tasks=write_tasks(run))
             runner.perform()
             options: dict[str, Any] = {
                 "sets": set_names,
@@ -218,34 +197,24 @@ def compose(
                 "max_cost": max_cost, "answers": None if people is None else people.name, "by": by, "store": store,
             }  # fmt: skip
             counts, replaced = runner.write(options)
-    return _composition(runner, opened_domain, settings, counts=counts, replaced=replaced)
+    return _composition(runner, settings, counts=counts, replaced=replaced)
 
 
 def _composition(
-    runner: Runner, domain: Domain, settings: MusiqueSettings, *, tasks: Path | None = None, counts: dict[str, int] | None = None,
+    runner: Runner, settings: MusiqueSettings, *, tasks: Path | None = None, counts: Mapping[str, int] = MappingProxyType({}),
     replaced: bool = False,
 ) -> Composition:  # fmt: skip
     return Composition(
-        dataset=runner.folder,
-        place=runner.place,
         tasks=tasks,
-        counts=counts or {},
         shapes=native.manifest_of(runner.folder)["shapes"] if tasks is None else {},
-        funnel=runner.funnel,
-        verdict=runner.verdict,
-        seconds=runner.seconds,
-        reused=runner.reused,
         filter=settings.disconnection.use,
-        is_seed=domain.is_seed,
-        replaced=replaced,
-        changed=runner.changed,
-        empty=[split for split, count in (counts or {}).items() if not count and getattr(settings.split, split)],
+        empty=[split for split, count in counts.items() if not count and getattr(settings.split, split)],
+        **runner.outcome(dict(counts), replaced=replaced),
     )
 
 
 def _check_search(by: str, store: str, neo4j: Neo4jSettings | None) -> None:
-    if by not in TRAVERSALS:
-        raise SettingsError(f"--by {by!r} is not known; {suggestion(by, TRAVERSALS)}")
+    check_known("--by", by, TRAVERSALS)
     check_neo4j(store, neo4j)
     if store == "neo4j" and by == "kernel":
         raise SettingsError("--store neo4j is where cypher searches, but the kernel does; add --by cypher, or leave out --store.")
@@ -263,10 +232,10 @@ def _changes(
     reader_paths = [readers] if isinstance(readers, (str, Path)) else list(readers)
     if name is not None and not _NAME.fullmatch(name):
         raise SettingsError(f"--name {name!r}: a dataset's name consists of lower-case letters, digits, - and _; choose another one.")
-    if filter is not None and filter not in FILTERS:
-        raise SettingsError(f"--filter {filter!r} is not known; {suggestion(filter, FILTERS)}")
-    if composer is not None and composer not in COMPOSERS:
-        raise SettingsError(f"--composer {composer!r} is not known; {suggestion(composer, tuple(COMPOSERS))}")
+    if filter is not None:
+        check_known("--filter", filter, FILTERS)
+    if composer is not None:
+        check_known("--composer", composer, COMPOSERS)
     for option, value in (("--model", model), *(("--reader", path) for path in reader_paths)):
         if value is not None and not str(value):
             raise SettingsError(f"{option} is empty; give a value, or leave it out.")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa.cluster.opening import opened_engine
-from kgqa.errors import SettingsError, check_seed, suggestion
+from kgqa.errors import SettingsError, check_known, check_seed
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.object_store.address import recorded
 from kgqa.progress import Progress, Silent
@@ -92,13 +92,12 @@ def contrast(
 
 
 def _settings(kind: str, *, level: str | None, seed: int, inoculation: int, max_facts: int | None) -> Settings:
-    if kind not in KINDS:
-        raise SettingsError(f"contrast {kind!r} is not known; {suggestion(kind, tuple(KINDS))}")
+    check_known("contrast", kind, KINDS)
     for name, value in (("level", level), ("max_facts", max_facts)):
         if value is not None and kind not in BY_FACTS:
             raise SettingsError(f"{name}: the contrast {kind} deals in whole paragraphs and has no such setting; leave it out.")
-    if level is not None and level not in LEVELS:
-        raise SettingsError(f"level {level!r} is not known; {suggestion(level, LEVELS)}")
+    if level is not None:
+        check_known("level", level, LEVELS)
     if inoculation not in PERCENTAGES:
         raise SettingsError(f"inoculation {inoculation} is not one of {', '.join(map(str, PERCENTAGES))} per cent; give one of these.")
     if max_facts is not None and not 2 <= max_facts <= MOST_FACTS:

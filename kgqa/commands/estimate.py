@@ -26,7 +26,7 @@ from kgqa.records import SPLITS
 from kgqa.runs.files import files_below
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.part import drawn, part_run, with_documents
-from kgqa.runs.runner import WRITING, Runner, locked
+from kgqa.runs.runner import WRITING, Runner
 from kgqa.runs.stage import Run
 from kgqa.runs.workspace import StageRecord
 from kgqa.settings.defaults import SEED, SHARE, WORKSPACE
@@ -103,10 +103,8 @@ def estimate(
         raise SettingsError(f"share {share:g} is not above 0 and at most 1; choose another, such as {SHARE:g}.")
     base = _peak()
     runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=Threads(workers), progress=progress)
-    domain_files, place = runner.run.domain, runner.run.workspace
-    check_recipe(domain_files, "estimates")
-    with locked(place), ExitStack() as stack:
-        place.claim(domain=domain_files.settings.name, inputs=runner.inputs)
+    check_recipe(runner.run.domain, "estimates")
+    with runner.claimed(), ExitStack() as stack:
         runner.perform(last=READING)
         tables = runner.run.tables("entities", "names", "relations", "facts", "documents", "annotations")
         total = tables["documents"].num_rows
@@ -117,7 +115,7 @@ def estimate(
         on_part = replace(runner, run=run, changed=[], records=[], reused=[], seconds={})
         _, key = next(on_part.stage_keys())
         run.workspace.record(StageRecord(stage=READING, key=key, outputs={}, report={"funnel": [], "note": ""}, seconds=0.0))
-        fallback = by_relations(domain, domain_files)
+        fallback = by_relations(domain, runner.run.domain)
         try:
             on_part = performed(on_part, fallback)
         except EmptyResult as error:
@@ -155,7 +153,7 @@ class _Part:
 def _draw(run: Run, tables: dict[str, pa.Table], share: float) -> _Part:
     """The drawn articles with those of what they mention, or without articles drawn documents."""
     documents, entities = tables["documents"], tables["entities"]["id"].combine_chunks()
-    section = run.domain.settings.section(QangarooSettings)
+    section = run.section(QangarooSettings)
     has_articles = section.answer_stated == "subject_document"
     number = drawn(documents["id"], purpose="estimate", seed=run.seed)
     mask = number < (share if has_articles else math.sqrt(share))

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import SettingsError, check_seed, storage_errors, suggestion
+from kgqa.errors import SettingsError, check_known, check_seed, storage_errors
 from kgqa.formats.huggingface.hub import Place
 from kgqa.formats.question_set import open_dataset
 from kgqa.metrics.bootstrap import RESAMPLES, intervals
@@ -124,8 +124,8 @@ def evaluate(
 def _check(metric: str | None, json: str | Path | None, seed: int) -> None:
     """Raise KgqaError for impossible arguments, before anything is read."""
     check_seed(seed)
-    if metric is not None and metric not in METRICS:
-        raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
+    if metric is not None:
+        check_known("metric", metric, METRICS)
     if json is not None:
         report.check_free(Path(json))
 

@@ -12,7 +12,7 @@ from kgqa.checks.verdict import examine
 from kgqa.cluster.opening import opened_engine
 from kgqa.commands.imports import IMPORTING, entries, import_entries, plan_entries
 from kgqa.domains import built_in_variant, chosen_cluster, load_domain
-from kgqa.errors import EmptyResult, SettingsError, check_seed, storage_errors, suggestion
+from kgqa.errors import EmptyResult, SettingsError, check_known, check_seed, storage_errors
 from kgqa.object_store.address import recorded, url_of
 from kgqa.object_store.mirror import local_copy
 from kgqa.object_store.workspace import workspace_at
@@ -23,9 +23,8 @@ from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import Watch, hashes_of
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.runner import Runner, locked
+from kgqa.runs.runner import Outcome, Runner
 from kgqa.runs.stage import Run
-from kgqa.runs.verdict import Verdict
 from kgqa.settings.defaults import RECIPE, SEED, STORE, TRAVERSAL, WORKSPACE
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.settings.qangaroo import QangarooSettings
@@ -43,31 +42,12 @@ RELATIONS = "entailed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(Outcome):
     """Result of :func:`generate`: the dataset, its counts, funnel and baselines."""
 
     domain: str
     recipe: str
-    dataset: Path
-    """Folder of the finished dataset."""
-    place: str
-    """Where the dataset lies, as users name it: its URL in a workspace in an object store, else the folder."""
-    counts: dict[str, int]
-    """Split → number of samples."""
-    funnel: list[FunnelRow]
     baselines: dict[str, list[dict[str, Any]]]
-    verdict: Verdict
-    """Best shortcut, findings of the checks, uneven splits, and the rule that limits the size."""
-    seconds: dict[str, float]
-    """Seconds per stage; for a stage that was finished before, of the run that did it."""
-    reused: list[str]
-    """Stages that were finished before."""
-    is_seed: bool
-    """Whether kgqa's seed domain was used."""
-    replaced: bool
-    """Whether a dataset of other settings or input was replaced."""
-    changed: list[str]
-    """Input files that changed since the last run in the workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,12 +105,9 @@ def generate(
             domain, recipe=recipe, source=source, workspace=workspace, seed=seed, engine=engine, limit=limit, store=store,
             traversal=traversal, neo4j=neo4j, progress=progress,
         )  # fmt: skip
-        opened_domain, place = runner.run.domain, runner.run.workspace
-        with locked(place):
-            runner.changed = place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
+        with runner.claimed():
             runner.refuse_strangers()
-            runner = performed(runner, None if recipe or limit else by_relations(domain, opened_domain))
-            opened_domain = runner.run.domain
+            runner = performed(runner, None if recipe or limit else by_relations(domain, runner.run.domain))
             options = {
                 "domain": str(domain),
                 "recipe": recipe,
@@ -143,11 +120,8 @@ def generate(
                 "source": recorded(source),
             }
             counts, replaced = runner.write(options)
-    return Report(
-        domain=opened_domain.settings.name, recipe=opened_domain.settings.recipe, dataset=runner.folder, place=runner.place, counts=counts,
-        funnel=runner.funnel, baselines=runner.baselines, verdict=runner.verdict, seconds=runner.seconds, reused=runner.reused,
-        is_seed=opened_domain.is_seed, replaced=replaced, changed=runner.changed,
-    )  # fmt: skip
+    settings, outcome = runner.run.domain.settings, runner.outcome(counts, replaced=replaced)
+    return Report(domain=settings.name, recipe=settings.recipe, baselines=runner.baselines, **outcome)
 
 
 def by_relations(domain: str | Path, opened_domain: Domain) -> Domain | None:
@@ -193,9 +167,7 @@ def performed(runner: Runner, relations: Domain | None) -> Runner:
         if reason or len(_empty_splits(fallback)) < len(empty):
             cause = reason or f"nothing is left of {' and '.join(empty)}"
             sentence = f"about paths {cause}, so single relations are asked about, as with --recipe {RELATIONS}"
-            fallback.remarks.append(
-                FunnelRow(stage="traverse", what="questions", reason=sentence, removed=None, left=None, setting="qangaroo.queries")
-            )
+            fallback.remarks.append(FunnelRow(stage="traverse", what="questions", reason=sentence, setting="qangaroo.queries"))
             return fallback
     runner = replace(runner, records=[], reused=[], seconds={})
     runner.perform()
@@ -208,7 +180,7 @@ def _first_sentence(error: EmptyResult) -> str:
 
 def _empty_splits(runner: Runner) -> list[str]:
     """The splits that should have samples and have none."""
-    splits = runner.run.domain.settings.section(QangarooSettings).splits
+    splits = runner.run.section(QangarooSettings).splits
     counts: dict[str, int] = next((record.report["kept"] for record in runner.records if "kept" in record.report), {})
     return [split for split in SPLITS if getattr(splits, split) and not counts.get(split, 1)]
 
@@ -299,8 +271,7 @@ def prepared(
     opened_domain = load_domain(domain, source=folder, imported=place.imported, recipe=recipe)
     if opened_domain.settings.source.layout == QUESTIONS:
         raise SettingsError(f"the domain {opened_domain.settings.name} has no graph; compose question sets with kgqa compose SET...")
-    if traversal not in TRAVERSALS:
-        raise SettingsError(f"traversal {traversal!r} is not known; {suggestion(traversal, TRAVERSALS)}")
+    check_known("traversal", traversal, TRAVERSALS)
     made_by = find_recipe(opened_domain.settings.recipe)
     for name in made_by.queries(opened_domain, traversal):
         check_runs_on(opened_domain.queries[name], store)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
 from kgqa.cluster.opening import opened_engine
-from kgqa.errors import SettingsError
+from kgqa.errors import SettingsError, require_packages
 from kgqa.object_store.address import place_of, url_of
 from kgqa.object_store.imports import import_to
 from kgqa.object_store.mirror import local_copy
@@ -89,7 +88,7 @@ def prepared_import(
     file_format = find_format(format)
     if licence == "":
         raise SettingsError(f"the licence of the files in the format {format} is empty; give one, or leave it out for the publisher's.")
-    require_extra()
+    require_packages("an import", "sources", *NEEDED)
     parser = parser_of(format, dict(options))
     watch = Watch(value for name in options if isinstance(value := getattr(parser, name), Path))
     origin = Origin(
@@ -99,12 +98,6 @@ def prepared_import(
         options={name: _recorded(getattr(parser, name)) for name in sorted(options)},
     )
     return parser, origin, watch
-
-
-def require_extra() -> None:
-    """Raise SettingsError where a package of the extra ``sources`` is missing."""
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise SettingsError(f"an import needs {' and '.join(missing)}, which is not installed; run: pip install 'kgqa[sources]'")
 
 
 def _recorded(value: object) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kgqa.arrays.parallel import Engine
-from kgqa.commands.import_files import prepared_import, read_options, require_extra
+from kgqa.commands.import_files import NEEDED, prepared_import, read_options
 from kgqa.domains.files import inside
-from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, storage_errors
+from kgqa.errors import BrokenInput, EmptyResult, InputChanged, InterruptedRun, KgqaError, SettingsError, require_packages, storage_errors
 from kgqa.progress import Progress, Silent, Within
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import Watch, file_hashes, key_of, write_whole
@@ -165,7 +165,7 @@ def _entry(at: Path, number: int, entry: ImportSettings) -> Entry:
     """Raises SettingsError for what the format does not have, or files that are not there or are elsewhere."""
     name = f"entry {number} of imports ({entry.format})"
     with _naming_entry(name, at):
-        require_extra()
+        require_packages("an import", "sources", *NEEDED)
         fields = find_format(entry.format).model().model_fields
         if (server := SERVERS.get(entry.format)) and server[0] in entry.options:
             raise SettingsError(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kgqa.cluster.opening import for_networks, opened_engine
 from kgqa.commands.predict_llm import asking, predict_llm
-from kgqa.errors import MissingInput, SettingsError, suggestion
+from kgqa.errors import MissingInput, SettingsError, check_known
 from kgqa.formats.question_set import QuestionSet, open_dataset
 from kgqa.progress import Progress, Silent
 from kgqa.readers.lexical.reader import LexicalReader
@@ -87,8 +87,8 @@ def predict(
     are of a million tokens. All answers in the file ``recording`` (by default next to ``out``) may cost ``max_cost``. A recorded answer is
     not requested again: the same recording gives the same bytes. Raises KgqaError.
     """
-    if metric is not None and metric not in METRICS:
-        raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(METRICS))}")
+    if metric is not None:
+        check_known("metric", metric, METRICS)
     out, begin = Path(out), time.perf_counter()
     check_new_file(out)
     prompts = {

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-from kgqa.errors import SettingsError, StorageError
+from kgqa.errors import SettingsError, StorageError, require_packages
 from kgqa.formats.fetching import fetched
 from kgqa.formats.huggingface import upload
 from kgqa.formats.huggingface.publication import PublishedFile, left_out, publication
@@ -62,8 +61,7 @@ def publish(
     arrives last, and a dataset of kgqa that is there is changed only with ``replace``. With ``dry_run`` nothing is written. Raises
     KgqaError, among them HubError and ObjectStoreError where the other side refuses or the connection breaks.
     """
-    if find_spec("huggingface_hub") is None:
-        raise SettingsError("kgqa publish needs huggingface_hub, which is not installed; run: pip install 'kgqa[huggingface]'")
+    require_packages("kgqa publish", "huggingface", "huggingface_hub")
     folder = fetched(dataset, progress=progress)
     on_hub = isinstance(to, str) and to.startswith(PREFIX)
     place = None if on_hub else place_of(to)

@@ -14,7 +14,6 @@ from kgqa.progress import Progress
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures, relation_figures
 from kgqa.runs.domain import Domain
 from kgqa.runs.files import check_new_file, write_whole
-from kgqa.runs.runner import locked
 from kgqa.settings.defaults import RECIPE, RELATIONS_SORT, SEED, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
 
@@ -60,10 +59,9 @@ def relations(
         check_new_file(Path(out))
     with opened_engine(workers, chosen_cluster(domain, cluster), progress) as engine:
         runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=engine, progress=progress, recipe=recipe)
-        opened_domain, place, remark = runner.run.domain, runner.run.workspace, ""
+        opened_domain, remark = runner.run.domain, ""
         _check_evidence(opened_domain)
-        with locked(place):
-            place.claim(domain=opened_domain.settings.name, inputs=runner.inputs)
+        with runner.claimed():
             try:
                 runner.perform()
             except EmptyResult as error:
@@ -71,7 +69,7 @@ def relations(
                 if "mine_rules" not in (record.stage for record in runner.records):
                     raise
                 remark = str(error)
-            place.bring(runner.records)
+            runner.run.workspace.bring(runner.records)
             rows = relation_figures(runner.run, [record.stage for record in runner.records])
     rows = _in_order(rows, sort)
     if out is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from kgqa.errors import EmptyResult, SettingsError, check_seed, suggestion
+from kgqa.errors import EmptyResult, SettingsError, check_known, check_seed
 from kgqa.formats import native
 from kgqa.formats.card import derived_card
 from kgqa.formats.question_set import QuestionSet, open_dataset
@@ -63,8 +63,7 @@ def split(
     check_seed(seed)
     by, shares = _criteria(by), _numbers(shares)
     for name in by:
-        if name not in BY:
-            raise SettingsError(f"--by {name!r} is not known; {suggestion(name, tuple(BY))}")
+        check_known("--by", name, BY)
     if len(shares) != len(SPLITS) or min(shares) < 0 or not np.isclose(sum(shares), 1.0, atol=1e-6):
         raise SettingsError(
             f"--shares {','.join(map(str, shares))}: give those of train, dev and test, which add up to 1, such as 0.8,0.1,0.1."

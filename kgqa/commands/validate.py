@@ -27,7 +27,7 @@ from kgqa.recipes.qangaroo.questions import ask
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.part import drawn, part_run, perform, with_documents
-from kgqa.runs.runner import Runner, locked
+from kgqa.runs.runner import Runner
 from kgqa.runs.stage import Run
 from kgqa.settings.defaults import RECIPE, SEED, WORKSPACE
 from kgqa.settings.qangaroo import QangarooSettings
@@ -83,9 +83,8 @@ def validate(
         raise SettingsError(f"documents {documents} is not at least 1; give another number, or leave it out.")
     runner = prepared(domain, source=source, workspace=workspace, seed=seed, engine=Threads(workers), progress=progress)
     check_recipe(runner.run.domain, "checks")
-    domain_files, place = runner.run.domain, runner.run.workspace
-    with locked(place), ExitStack() as stack:
-        place.claim(domain=domain_files.settings.name, inputs=runner.inputs)
+    domain_files = runner.run.domain
+    with runner.claimed(), ExitStack() as stack:
         manifest = read_manifest(domain_files.source)
         try:
             runner.perform(last=READING)
@@ -125,7 +124,7 @@ def check_recipe(domain: Domain, verb: str) -> None:
 
 def _of_tables(run: Run, tables: Mapping[str, pa.Table], manifest: Mapping[str, Any] | None) -> Iterator[Problem]:
     """What can be said before anything is linked."""
-    section = run.domain.settings.section(QangarooSettings)
+    section = run.section(QangarooSettings)
     yield from unknown_names(run.domain, tables)
     yield from left_out(run.table("dropped"), manifest)
     yield from lacking(tables, about_articles=section.answer_stated == "subject_document")

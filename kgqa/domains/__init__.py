@@ -133,8 +133,7 @@ def chosen_cluster(domain: str | Path, cluster: str | None) -> ChosenCluster:
 def built_in_variant(domain: str | Path, name: str) -> dict[str, Any]:
     """The settings of variant ``name`` in the built-in file that this domain extends; empty if there are none."""
     variants = read_files(str(domain)).built_in.get("variants", {})
-    settings: dict[str, Any] = variants.get(name, {})
-    return settings
+    return variants.get(name, {})
 
 
 def _described(files: Files) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
-from kgqa.errors import SettingsError, suggestion
+from kgqa.errors import check_known
 from kgqa.formats.huggingface.hub import Place
 from kgqa.records import Instance
 
@@ -127,6 +127,5 @@ class FlatRows(FolderFormat, Protocol):
 
 def find_format(name: str) -> FileFormat | FolderFormat:
     """The module of a format. Raises SettingsError for an unknown name."""
-    if name not in FORMATS:
-        raise SettingsError(f"format {name!r} is not known; {suggestion(name, FORMATS)}")
+    check_known("format", name, FORMATS)
     return cast("FileFormat | FolderFormat", import_module(FORMATS[name]))

@@ -192,7 +192,7 @@ def ratios_of_levels(
 def _smooth(counts: Floats) -> Floats:
     """Shares of the levels in each bucket (buckets × levels), drawn towards the overall shares with the weight of 20 places."""
     overall = (counts.sum(axis=0) + 1.0) / (counts.sum() + counts.shape[1])
-    return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)  # type: ignore[no-any-return]
+    return (counts + 20.0 * overall) / (counts.sum(axis=1, keepdims=True) + 20.0)
 
 
 def buckets_of(entities: npt.NDArray[np.int32], is_common: npt.NDArray[np.bool_], surroundings: Surroundings) -> npt.NDArray[np.int64]:

@@ -177,7 +177,7 @@ def _rates(table: pl.DataFrame, words: pl.Series, bare_counts: Counts) -> pl.Dat
 
 def _hashes(words: pl.Series) -> Codes:
     """A hash of the bytes of each word."""
-    return _byte_hashes(*text_buffers(arrow(words.to_frame("word"))["word"]))  # type: ignore[no-any-return]
+    return _byte_hashes(*text_buffers(arrow(words.to_frame("word"))["word"]))
 
 
 @kernel

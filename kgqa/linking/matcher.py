@@ -148,7 +148,7 @@ def match(
 def _match_part(
     bounds: tuple[int, int], data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], *tables: Any
 ) -> tuple[npt.NDArray[np.int32], ...]:
-    return _match_batch(data, offsets, *bounds, *tables)  # type: ignore[no-any-return]
+    return _match_batch(data, offsets, *bounds, *tables)
 
 
 def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.int32]]) -> Pairs:

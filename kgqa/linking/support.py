@@ -48,7 +48,7 @@ class Surroundings:
 
 def rows_of(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer], count: int) -> Rows:
     """(first, second) pairs → the distinct seconds of each of ``count`` firsts, sorted."""
-    return _rows_of(first.astype(np.int32), second.astype(np.int32), count)  # type: ignore[no-any-return]
+    return _rows_of(first.astype(np.int32), second.astype(np.int32), count)
 
 
 @kernel
@@ -129,7 +129,7 @@ def levels(documents: Ints, entities: Ints, entries: Ints, surroundings: Surroun
     entity with very many facts costs no more than the mentions of the document, and a repeated mention costs nothing.
     """
     tables = (*surroundings.facts, *surroundings.anchors, surroundings.anchor_entry, *surroundings.article)
-    return _levels(documents, entities, entries, int(entries.max(initial=0)) + 1, surroundings.subject, *tables)  # type: ignore[no-any-return]
+    return _levels(documents, entities, entries, int(entries.max(initial=0)) + 1, surroundings.subject, *tables)
 
 
 ENTITY = np.dtype([("near_subject", np.int32), ("anchor", np.int32), ("entry", np.int32), ("facts", np.int32)], align=True)

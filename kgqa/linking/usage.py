@@ -35,7 +35,7 @@ class Usage:
 
     def small_share(self) -> npt.NDArray[np.float64]:
         """Share of lower case among the places of each token; 0 for tokens without a place."""
-        return self.small / np.maximum(self.small + self.capital, 1)  # type: ignore[no-any-return]
+        return self.small / np.maximum(self.small + self.capital, 1)
 
 
 def usage(trie: Trie, texts: pa.ChunkedArray, *, sample: int = SAMPLE) -> Usage:

@@ -12,6 +12,7 @@ alpha-reliability" (nominal data); Gwet 2008, "Computing inter-rater reliability
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -115,8 +116,8 @@ def agreement(items: Codes, labels: Codes) -> Agreement:
     )
 
 
-def cohen(first: Codes, second: Codes) -> Measure:
-    """Cohen's kappa of two annotators: the label of each for the same items, as codes of one scale."""
+def cohen(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> Measure:
+    """Cohen's kappa of two annotators: the label of each for the same items."""
     n = len(first)
     _, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
     one, other = codes[:n], codes[n:]
@@ -180,8 +181,7 @@ def _ac1(table: _Table) -> Measure:
 def _ratio(numerator: Numbers, denominator: Numbers | float) -> Numbers:
     """The quotient; NaN where the denominator is 0, which goes on to mean: not defined."""
     of = np.broadcast_to(np.asarray(denominator, np.float64), numerator.shape)
-    result: Numbers = np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
-    return result
+    return np.divide(numerator, of, out=np.full(numerator.shape, np.nan), where=of != 0)
 
 
 def _measure(whole: Numbers, without: Numbers, items: int | None = None) -> Measure:

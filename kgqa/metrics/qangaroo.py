@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kgqa.metrics.kappa import majority
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.scores import Scores, total, unmatched
 
@@ -33,6 +33,11 @@ def qangaroo(gold: Mapping[str, QAngarooGold], predictions: Mapping[str, str]) -
         per_record["validated_accuracy"] = validated_scores
     means = {name: 100.0 * total(values.values()) / len(values) for name, values in per_record.items()}
     return Scores(official=means, unrounded=means, per_record=per_record, missing=missing, extra=extra)
+
+
+def majority(categories: Sequence[str]) -> str | None:
+    """The category that more than half of the annotators chose, if there is one."""
+    return next((category for category, count in Counter(categories).items() if 2 * count > len(categories)), None)
 
 
 def validated(question: QAngarooGold) -> bool:

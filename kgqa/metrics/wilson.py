@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from kgqa.arrays.wilson import wilson_low
 from kgqa.errors import InputError
 from kgqa.metrics.bootstrap import Interval
 
@@ -13,14 +16,12 @@ def wilson(count: int, of: int) -> Interval:
     >>> f"{interval.mean:.2f} {interval.low:.3f} {interval.high:.3f}"
     '0.80 0.490 0.943'
     """
-    from scipy.stats import binomtest  # the import takes half a second, and most runs do not need it
-
     if not 0 <= count <= of or not of:
         raise InputError(f"{count} of {of} is not a share; the first number must be between 0 and the second, and the second above 0.")
     share = count / of
-    low, high = binomtest(count, of).proportion_ci(method="wilson")
+    low, without = wilson_low(np.array([count, of - count]), np.array([of, of]))
     # Rounding can put the share outside its interval by the last bit.
-    return Interval(mean=share, low=min(max(0.0, float(low)), share), high=max(min(1.0, float(high)), share))
+    return Interval(mean=share, low=min(max(0.0, float(low)), share), high=max(min(1.0, 1 - float(without)), share))
 
 
 def percent(count: int, of: int) -> Interval:

@@ -18,7 +18,7 @@ from kgqa.progress import Silent
 from kgqa.readers.answers import answer_spans, candidate_spans, is_option, right_candidate
 from kgqa.readers.specification import Specification
 from kgqa.records import Instance
-from kgqa.training.cross_fit import cross_fit_plan, held_out_plan
+from kgqa.training.cross_fit import cross_fit_plan
 from kgqa.training.folds import Fold
 from kgqa.training.questions import of_list
 from kgqa.training.reader import Fitting
@@ -48,9 +48,8 @@ class Job:
 def folds_of_job(job: Job, *, folds: int) -> list[Fold]:
     """The training questions of a job's readers, and what they read."""
     questions, beside = of_list(job.judged), {name: of_list(some) for name, some in job.beside.items()}
-    if job.train is None:
-        return cross_fit_plan(questions, folds=folds, beside=beside)
-    return held_out_plan(of_list(job.train), questions, folds=folds, beside=beside)
+    train = None if job.train is None else of_list(job.train)
+    return cross_fit_plan(questions, train=train, folds=folds, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

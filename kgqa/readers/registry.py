@@ -52,7 +52,7 @@ class Kind:
     """One sentence for ``kgqa train --list``."""
     module: str
     maker: str
-    """Function of the module that makes a ``Reader`` from name, settings and training settings."""
+    """What in the module makes a ``Reader`` from name, settings and training settings."""
     settings: type[Settings] = EncoderSettings
     training: Mapping[str, Any] | None = field(default_factory=dict)
     """Deviations from the default training settings; None if the reader counts training questions in one pass."""
@@ -102,7 +102,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "question-only": _encoder(
             purpose="ranks candidates, or the answers of all training questions, by the question alone (section 7.2.2)",
-            module=f"{_TRANSFORMER}.ranking", maker="question_only", settings=RankingSettings, connects="no",
+            module=f"{_TRANSFORMER}.ranking", maker="RankingReader", settings=RankingSettings, connects="no",
         ),
         "context-only": _encoder(
             purpose="End2End that is not told the question (section 7.2.2)",
@@ -128,7 +128,7 @@ READERS: Mapping[str, Kind] = MappingProxyType(
         ),
         "numeric": _encoder(
             purpose="heads for span, spans, count, sum of numbers, yes/no and none (Dua et al. 2019; Ferguson et al. 2020)",
-            module=f"{_TRANSFORMER}.numeric.reader", maker="numeric",
+            module=f"{_TRANSFORMER}.numeric.reader", maker="TypedReader",
         ),
         "program": Kind(
             purpose="writes the answer, or the sum or difference that gives it, which is then computed",

@@ -13,7 +13,7 @@ from kgqa.errors import EmptyResult
 from kgqa.linking.decision import PLACE_RULES
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, reasons_of
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.importing import check_import
 from kgqa.runs.stage import Run, Stage, StageOutput
@@ -52,21 +52,15 @@ def read_sources(run: Run) -> StageOutput:
     tables = dict(layout.read(run.domain.source, advance=run.progress.advance))
     tables["source_values"] = tables.pop("values")  # recipes that compute with them make their own table of them
     counts = frame(tables["dropped"]).group_by("reason").len().sort("reason")
-    rows = [
-        FunnelRow(stage="read", what="rows", reason=DROP_REASONS[reason], removed=count, left=None) for reason, count in counts.iter_rows()
-    ]
+    rows = [FunnelRow(stage="read", what="rows", reason=DROP_REASONS[reason], removed=count) for reason, count in counts.iter_rows()]
     sizes = {name: table.num_rows for name, table in tables.items() if name not in {"dropped", "source_values"}}
     for name, size in sizes.items():
         if not size and name != "annotations":
             if rows:
-                raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {_reason_list(rows)}.")
+                raise EmptyResult(f"no {name} are left after reading {run.domain.source}; see the reasons: {reasons_of(rows)}.")
             raise EmptyResult(f"the files of {run.domain.source} have no {name}; add a file that has them.")
-    rows += [FunnelRow(stage="read", what=name, reason="read", removed=None, left=size) for name, size in sizes.items() if size]
+    rows += [FunnelRow(stage="read", what=name, reason="read", left=size) for name, size in sizes.items() if size]
     return StageOutput(tables=tables, funnel=rows, report=sizes, note=", ".join(f"{size:,} {name}" for name, size in sizes.items() if size))
-
-
-def _reason_list(rows: list[FunnelRow]) -> str:
-    return "; ".join(f"{row.reason} ({row.removed:,})" for row in rows if row.removed)
 
 
 def link(run: Run, *, candidates: Candidates) -> StageOutput:
@@ -82,21 +76,17 @@ def link(run: Run, *, candidates: Candidates) -> StageOutput:
     for rule, count in link_table.report.items():
         kind, name = rule.split(": ")
         reason = NAME_RULES[name] if kind == "names" else PLACE_RULES[name]
-        rows.append(FunnelRow(stage="link", what=kind, reason=reason, removed=count, left=None, setting="linking"))
+        rows.append(FunnelRow(stage="link", what=kind, reason=reason, removed=count, setting="linking"))
     for reason, count in frame(link_table.unused).group_by("reason").len().sort("reason").iter_rows():
-        rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, left=None, setting="documents"))
+        rows.append(FunnelRow(stage="link", what="documents", reason=UNUSED_REASONS[reason], removed=count, setting="documents"))
     if link_table.endings:
         learned_note = f"{LEARNED}: {', '.join(f'-{ending}' for ending in link_table.endings)}"
-        rows.append(FunnelRow(stage="link", what="names", reason=learned_note, removed=None, left=None, setting="linking.inflections"))
+        rows.append(FunnelRow(stage="link", what="names", reason=learned_note, setting="linking.inflections"))
     if link_table.annotated:
-        rows.append(
-            FunnelRow(
-                stage="link", what="mentions", reason=ANNOTATED, removed=None, left=link_table.annotated, setting="linking.annotations"
-            )
-        )
+        rows.append(FunnelRow(stage="link", what="mentions", reason=ANNOTATED, left=link_table.annotated, setting="linking.annotations"))
     if not is_english(settings.linking.language):
-        rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, removed=None, left=None, setting="linking.language"))
-    rows.append(FunnelRow(stage="link", what="mentions", reason="linked", removed=None, left=link_table.mentions.num_rows))
+        rows.append(FunnelRow(stage="link", what="names", reason=NO_LANGUAGE, setting="linking.language"))
+    rows.append(FunnelRow(stage="link", what="mentions", reason="linked", left=link_table.mentions.num_rows))
     names = ("mentions", "occurrences", "title_occurrences", "links", "unused")
     outputs = {name: getattr(link_table, name) for name in names}
     note = f"{link_table.mentions.num_rows:,} mentions, {link_table.links.num_rows:,} links"
@@ -156,7 +146,7 @@ def project(run: Run) -> StageOutput:
     run.progress.start("Projecting edges", queries, "queries")
     with open_graph(run) as store:
         edges = project_edges(store, run.domain.queries, settings, advance=run.progress.advance)
-    row = FunnelRow(stage="project", what="edges", reason="projected", removed=None, left=edges.num_rows)
+    row = FunnelRow(stage="project", what="edges", reason="projected", left=edges.num_rows)
     return StageOutput(tables={"edges": edges}, funnel=[row], report={"edges": edges.num_rows}, note=f"{edges.num_rows:,} edges")
 
 

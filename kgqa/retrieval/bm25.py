@@ -72,10 +72,7 @@ class Bm25:
 
     def best_of(self, queries: Rows, candidates: Rows) -> npt.NDArray[np.int32]:
         """For each query the best of its candidates (ascending rows, at least one); the first in a tie."""
-        best_rows: npt.NDArray[np.int32] = _best_of(
-            self._begins, self._rows, self._scores, queries.offsets, queries.targets, candidates.offsets, candidates.targets
-        )
-        return best_rows
+        return _best_of(self._begins, self._rows, self._scores, queries.offsets, queries.targets, candidates.offsets, candidates.targets)
 
 
 def _search_part(

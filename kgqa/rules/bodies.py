@@ -59,7 +59,7 @@ class Bodies:
 
 
 def _count_part(entities: tuple[int, int], stride: int, relations: int, *arrays: Any) -> tuple[Counts, Counts]:
-    return _count_bodies(*arrays, *entities, stride, relations)  # type: ignore[no-any-return, call-arg]
+    return _count_bodies(*arrays, *entities, stride, relations)  # type: ignore[call-arg]
 
 
 @kernel

@@ -109,7 +109,7 @@ def _supports_part(
     bounds: tuple[int, int], head: IntArray, relation: IntArray, tail: IntArray, roles: int, relations: int, *edges: Any
 ) -> Counts:
     facts = slice(*bounds)
-    return _supports(*edges, head[facts], relation[facts], tail[facts], roles, relations)  # type: ignore[no-any-return, call-arg]
+    return _supports(*edges, head[facts], relation[facts], tail[facts], roles, relations)  # type: ignore[call-arg]
 
 
 def path_index(rules: PathRules, roles: int) -> tuple[Offsets, Counts]:

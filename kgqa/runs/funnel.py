@@ -18,7 +18,7 @@ LOSES = ("questions", "pairs", "chains", "facts")
 class FunnelRow:
     """A rule and the number of items that it removed.
 
-    >>> row = FunnelRow(stage="read", what="rows", reason="empty id", removed=1234, left=None)
+    >>> row = FunnelRow(stage="read", what="rows", reason="empty id", removed=1234)
     >>> row.cells
     ['read', 'rows', 'empty id', '1,234', '']
     >>> row.is_remark
@@ -32,8 +32,8 @@ class FunnelRow:
     reason: str
     """The rule as a sentence. If ``removed`` is None: the items that are left. If ``left`` is None too: a remark on how kgqa applied or
     relaxed a rule."""
-    removed: int | None
-    left: int | None
+    removed: int | None = None
+    left: int | None = None
     setting: str = ""
     """The setting that governs the rule, if any."""
 

@@ -149,5 +149,4 @@ def _index(workspace: Workspace) -> dict[str, Any] | None:
 
 def _made_of(workspace: Workspace) -> str:
     """The key of the current graph of ``kgqa generate``."""
-    key: str = json.loads((workspace.tables / "build_store.json").read_text("utf-8"))["key"]
-    return key
+    return json.loads((workspace.tables / "build_store.json").read_text("utf-8"))["key"]

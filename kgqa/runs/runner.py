@@ -31,6 +31,31 @@ WRITING = "write_dataset"
 CARD = "README.md"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run tells of its dataset."""
+
+    dataset: Path
+    """Folder of the finished dataset."""
+    place: str
+    """Where the dataset lies, as users name it: its URL in a workspace in an object store, else the folder."""
+    counts: dict[str, int]
+    """Split → number of samples."""
+    funnel: list[FunnelRow]
+    verdict: Verdict
+    """Best shortcut, findings of the checks, uneven splits, and the rule that limits the size."""
+    seconds: dict[str, float]
+    """Seconds per stage; for a stage that was finished before, of the run that did it."""
+    reused: list[str]
+    """Stages that were finished before."""
+    is_seed: bool
+    """Whether kgqa's seed domain was used."""
+    replaced: bool
+    """Whether a dataset of other settings or input was replaced."""
+    changed: list[str]
+    """Input files that changed since the last run in the workspace; those of question sets have the set's number in front."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Runner:
     """The state of one run of a recipe."""
@@ -77,6 +102,29 @@ class Runner:
     def baselines(self) -> dict[str, list[dict[str, Any]]]:
         """Shortcut baselines that a stage measured; empty without any."""
         return next((record.report["baselines"] for record in self.records if "baselines" in record.report), {})
+
+    def outcome(self, counts: dict[str, int], *, replaced: bool) -> dict[str, Any]:
+        """The fields of :class:`Outcome`."""
+        return {
+            "dataset": self.folder,
+            "place": self.place,
+            "counts": counts,
+            "funnel": self.funnel,
+            "verdict": self.verdict,
+            "seconds": self.seconds,
+            "reused": self.reused,
+            "is_seed": self.run.domain.is_seed,
+            "replaced": replaced,
+            "changed": self.changed,
+        }
+
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Hold the workspace (:func:`locked`) for these input files; ``changed`` then says which differ from those of the last run."""
+        place = self.run.workspace
+        with locked(place):
+            self.changed = place.claim(domain=self.run.domain.settings.name, inputs=self.inputs)
+            yield
 
     def stage_keys(self) -> Iterator[tuple[Stage, str]]:
         """Each stage with the hash of everything that its output depends on."""

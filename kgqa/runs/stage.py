@@ -14,6 +14,8 @@ from kgqa.progress import Progress
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.workspace import Workspace
+from kgqa.settings.base import RecipeSettings
+from kgqa.settings.domain import Section
 from kgqa.settings.neo4j import Neo4jSettings
 
 
@@ -43,6 +45,10 @@ class Run:
     def workers(self) -> int:
         """Number of threads of this process for what is not divided into parts."""
         return worker_threads(self.engine)
+
+    def section(self, model: type[Section]) -> Section:
+        """The section of the recipe in the domain's settings, an instance of ``model``."""
+        return self.domain.settings.section(model)
 
     def table(self, name: str, *, columns: Sequence[str] | None = None, coded: bool = False) -> pa.Table:
         """A table that an earlier stage wrote, or some ``columns`` of it; ``coded``: ids of long tables as dictionaries."""
@@ -88,3 +94,8 @@ class Stage:
     be gone, or reads a file there that may have changed."""
     is_shared: bool = False
     """Whether recipes whose settings of it are the same use one output. Stages before it must be shared as well."""
+
+
+def settings_and_seed(model: type[RecipeSettings], *names: str) -> Callable[[Run], object]:
+    """``depends_on`` for a stage whose output depends on the settings ``names`` of the recipe, and on the seed."""
+    return lambda run: [run.section(model).model_dump(mode="json", include=set(names)), run.seed]

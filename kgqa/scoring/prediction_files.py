@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from kgqa.errors import BrokenInput, DuplicateId, SettingsError, storage_errors, suggestion
+from kgqa.errors import BrokenInput, DuplicateId, check_known, storage_errors
 from kgqa.formats.json.write import write_lines
 from kgqa.formats.provenance import noted
 from kgqa.formats.qangaroo import expressions
@@ -45,8 +45,7 @@ def write_predictions(metric: str, instances: Iterable[Instance], predictions: I
     if ``path`` exists, BrokenInput if the predictions belong to other Instances or cannot be written, and DuplicateId for a question that
     occurs twice in a file with one entry per question.
     """
-    if metric not in WRITERS:
-        raise SettingsError(f"metric {metric!r} is not known; {suggestion(metric, tuple(WRITERS))}")
+    check_known("metric", metric, WRITERS)
     check_new_file(path)
     with storage_errors(path), scratch(path) as folder:
         remarks = WRITERS[metric](_pairs(instances, predictions), folder / path.name)

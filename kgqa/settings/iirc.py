@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Formatter
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from kgqa.settings.base import Positive, RecipeSettings, Settings, Share, SplitShares
-from kgqa.settings.musique import forms
+from kgqa.settings.musique import forms, places_of
 from kgqa.settings.values import ValuesSettings
 
 KINDS = {
@@ -73,13 +72,7 @@ class PatternSettings(Settings):
     @classmethod
     def _has_known_places(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
         for form in forms(value):
-            try:
-                places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
-            except ValueError as error:
-                raise ValueError(f"braces are only for placeholders: {error}") from None
-            if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would appear in every question; braces are only for placeholders")
-            if unknown := [place for place in places if place not in PLACES]:
+            if unknown := [place for place in places_of(form, "placeholders") if place not in PLACES]:
                 raise ValueError(f"there is no placeholder {{{unknown[0]}}}; choose one of {', '.join(sorted(PLACES))}")
         return value
 

@@ -35,6 +35,17 @@ def forms(value: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(form for form in ((value,) if isinstance(value, str) else value) if form)
 
 
+def places_of(form: str, what: str) -> list[str | None]:
+    """The names in the braces of a form. Raises ValueError for other uses of braces than ``what`` they are for."""
+    try:
+        places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
+    except ValueError as error:
+        raise ValueError(f"braces are only for {what}: {error}") from None
+    if "{{" in form or "}}" in form:
+        raise ValueError(f"a doubled brace would appear in every question; braces are only for {what}")
+    return places
+
+
 class TemplateSettings(Settings):
     """Wording of the facts of some relations; ``{head}`` and ``{tail}`` are the fact's two names, ``{a tail}`` the tail's with its
     article."""
@@ -81,12 +92,7 @@ class TemplateSettings(Settings):
     @classmethod
     def _has_its_place(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
         for form in forms(value):
-            try:
-                places = [name for _, name, spec, conversion in Formatter().parse(form) if name is not None or spec or conversion]
-            except ValueError as error:
-                raise ValueError(f"braces are only for names: {error}") from None
-            if "{{" in form or "}}" in form:
-                raise ValueError("a doubled brace would appear in every question; braces are only for names")
+            places = places_of(form, "names")
             if len(places) != 1 or places[0] not in {"head", "tail", "a tail"}:
                 raise ValueError("it must have one place for a name, {head}, {tail} or {a tail}")
         return value

@@ -94,8 +94,7 @@ def components_of(items: Adjacency) -> npt.NDArray[np.int32]:
     has_same_item = numbers[1:] == numbers[:-1]
     edges = owners[:-1][has_same_item], owners[1:][has_same_item]
     graph = coo_array((np.ones(len(edges[0]), np.bool_), edges), shape=(count, count))
-    components: npt.NDArray[np.int32] = connected_components(graph, directed=False)[1]
-    return components
+    return connected_components(graph, directed=False)[1]
 
 
 def deal(components: npt.NDArray[np.int32], shares: tuple[float, ...], *, seed: int) -> npt.NDArray[np.int8]:
@@ -113,5 +112,4 @@ def deal(components: npt.NDArray[np.int32], shares: tuple[float, ...], *, seed: 
     for component in order.tolist():
         split[component] = emptiest = int(np.argmax(lacking_questions))
         lacking_questions[emptiest] -= sizes[component]
-    splits: npt.NDArray[np.int8] = split[components]
-    return splits
+    return split[components]

@@ -130,8 +130,7 @@ def _side_of_growth(items: Adjacency, share: float, seed: int, kinds: Side, *, s
     # An item of more questions than side 1 is to have stays on side 0, and its questions with it.
     is_fixed = np.zeros(len(items.offsets) - 1, np.bool_)
     is_fixed[items.sources()[questions.counts()[items.targets] > (1 + TOLERANCE) * share * len(is_fixed)]] = True
-    side: Side = _bisect(*arrays, share, np.uint64(seed), sample_size, rounds, kinds, balance, is_fixed)
-    return side
+    return _bisect(*arrays, share, np.uint64(seed), sample_size, rounds, kinds, balance, is_fixed)
 
 
 @kernel(inline=True)

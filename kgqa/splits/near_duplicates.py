@@ -101,7 +101,7 @@ def _search_band(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64], int]:
     # Equal keys stand together, in the order of the next band, so that those that agree there too are neighbours.
     order = np.lexsort((ties, keys[(band + 1) % BANDS], keys[band]))
-    return _search(keys, band, order, *others)  # type: ignore[no-any-return]
+    return _search(keys, band, order, *others)
 
 
 @kernel(inline=True)

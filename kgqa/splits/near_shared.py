@@ -112,4 +112,4 @@ class NearSharedTexts:
         """The number of the first question of ``side`` that has each text."""
         texts_of_side, numbers = (np.array(part, np.int64) for part in self._first.get(side, ([], [])))
         order = np.argsort(texts_of_side)
-        return numbers[order][np.searchsorted(texts_of_side[order], texts)].tolist()  # type: ignore[no-any-return]
+        return numbers[order][np.searchsorted(texts_of_side[order], texts)].tolist()

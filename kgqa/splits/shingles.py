@@ -27,7 +27,7 @@ class Shingles:
 
     def jaccard(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
         """For each pair of texts the Jaccard similarity of their shingles; 1 if both have none."""
-        return _jaccard_of_pairs(self.offsets, self.values, one.astype(np.int64), other.astype(np.int64))  # type: ignore[no-any-return]
+        return _jaccard_of_pairs(self.offsets, self.values, one.astype(np.int64), other.astype(np.int64))
 
 
 def shingle(words: Hashes, *, width: int) -> Shingles:

@@ -103,7 +103,7 @@ def _contexts_part(
 
 def contexts_of(rows: slice, pairs: Pairs, shared: tuple[Any, ...]) -> tuple[Offsets, Offsets, npt.NDArray[np.uint32]]:
     """The contexts of some of the ``pairs``: counts per pair, bounds and features. ``shared``: of :class:`Texts`."""
-    return _contexts(*shared, *(column[rows] for column in pairs))  # type: ignore[no-any-return]
+    return _contexts(*shared, *(column[rows] for column in pairs))
 
 
 @kernel(inline=True)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from kgqa.errors import HeaderMismatch, SettingsError, StoreError, suggestion
+from kgqa.errors import HeaderMismatch, StoreError, check_known
 from kgqa.store.limits import Answer, Limits
 from kgqa.store.queries import STORES, Query, Value, arrow_schema
 
@@ -106,5 +106,4 @@ def first_line(message: str) -> str:
 
 def check_store(store: str) -> None:
     """Raise SettingsError for a store that does not exist."""
-    if store not in STORES:
-        raise SettingsError(f"store {store!r} is not known; {suggestion(store, STORES)}")
+    check_known("store", store, STORES)

@@ -214,8 +214,7 @@ class _LookUp:
 
     def _rows(self, suffix: str, **arguments: Value) -> list[dict[str, Any]]:
         query = self._queries[f"{NAMED[self._kind]}_{suffix}"]
-        rows: list[dict[str, Any]] = self._store.run(query, arguments, seconds=remaining(self._seconds, self._begin)).to_pylist()
-        return rows
+        return self._store.run(query, arguments, seconds=remaining(self._seconds, self._begin)).to_pylist()
 
     def _bearer(self, row: Mapping[str, Any]) -> Bearer:
         return Bearer(

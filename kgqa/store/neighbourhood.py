@@ -114,8 +114,7 @@ class Surroundings:
     def _rows(self, name: str, arguments: Mapping[str, Value]) -> list[dict[str, Any]]:
         query = self._queries[name]
         values = {parameter.name: arguments.get(parameter.name, parameter.default) for parameter in query.params}
-        rows: list[dict[str, Any]] = self._ask(name, **values).to_pylist()  # type: ignore[arg-type]
-        return rows
+        return self._ask(name, **values).to_pylist()  # type: ignore[arg-type]
 
     def _ask(self, name: str, **arguments: Value) -> pa.Table:
         return self._store.run(self._queries[name], arguments)

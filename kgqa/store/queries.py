@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from kgqa.errors import QueryError, SettingsError, suggestion
+from kgqa.errors import QueryError, SettingsError, check_known, suggestion
 from kgqa.resources import resource
 from kgqa.settings.small_files import read_small
 
@@ -162,8 +162,7 @@ def _query(header: dict[str, str], text: str, file: str, line: int, *, own: bool
         raise SettingsError(f"{where}: the query {header['name']!r} has no text.")
     stores = tuple(name.strip() for name in header["stores"].split(","))
     for name in stores:
-        if name not in STORES:
-            raise SettingsError(f"{where}: the store {name!r} is not known; {suggestion(name, STORES)}")
+        check_known(f"{where}: the store", name, STORES)
     params = tuple(
         Parameter(name=name, kind=kind, default=None if default is None else _literal(default, kind, where))
         for name, kind, default in _fields(header["params"], where)

@@ -45,6 +45,7 @@ def cross_fit(
     questions: Questions,
     make_reader: MakeReader,
     *,
+    train: Questions | None = None,
     place: Path,
     folds: int = FOLDS,
     seeds: Sequence[int] = SEEDS,
@@ -61,26 +62,36 @@ def cross_fit(
 
     ``key`` identifies everything that the readers depend on, besides the ``settings``. With ``validate`` the fold after the predicted one
     is the dev set; else the reader trains on all other folds. Questions ``beside``, by name, belong to the same groups (a probe's, for
-    example); each is predicted by the readers of its group's fold. ``record`` receives every point of every curve, with seed and fold.
-    ``connection`` is for readers that ask an endpoint. With ``nodes`` each fold of each seed is a part, which the reader there is fitted
-    to, and ``make_reader`` is not called.
+    example); each is predicted by the readers of its group's fold. With ``train`` there is one reader per seed, fitted to these questions,
+    one of whose ``folds`` is the dev set; whether they share groups with ``questions`` is not checked. ``record`` receives every point of
+    every curve, with seed and fold. ``connection`` is for readers that ask an endpoint. With ``nodes`` each fold of each seed is a part,
+    which the reader there is fitted to, and ``make_reader`` is not called.
 
     Raises SettingsError if there are fewer groups than folds, RunMismatch if the folder holds something else, and the errors of readers.
     """
-    plan = cross_fit_plan(questions, folds=folds, validate=validate, beside=beside)
+    plan = cross_fit_plan(questions, train=train, folds=folds, validate=validate, beside=beside)
     run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection, nodes)
     return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
 
 
 def cross_fit_plan(
-    questions: Questions, *, folds: int = FOLDS, validate: bool = True, beside: Mapping[str, Questions] = MappingProxyType({})
+    questions: Questions,
+    *,
+    train: Questions | None = None,
+    folds: int = FOLDS,
+    validate: bool = True,
+    beside: Mapping[str, Questions] = MappingProxyType({}),
 ) -> list[Fold]:
     """The folds of :func:`cross_fit`. Raises SettingsError if there are fewer groups than folds."""
+    questions_by_name = {JUDGED: questions, **beside}
+    if train is not None and not validate:
+        return [Fold(train=train, dev=None, read=questions_by_name)]
+    if train is not None:
+        folds_of_train = _fold_of_rows(train, _fold_of_group(train, folds))
+        return [Fold(train=train.only(folds_of_train != 0), dev=train.only(folds_of_train == 0), read=questions_by_name)]
     if folds < (3 if validate else 2):
         raise SettingsError(f"{folds} folds leave nothing to learn from; give at least {3 if validate else 2}.")
-    groups = [instance.group for instance in questions]
-    fold_of_group = dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True))
-    questions_by_name = {JUDGED: questions, **beside}
+    fold_of_group = _fold_of_group(questions, folds)
     folds_by_name = {name: _fold_of_rows(part, fold_of_group) for name, part in questions_by_name.items()}
     return [
         Fold(
@@ -92,47 +103,9 @@ def cross_fit_plan(
     ]
 
 
-def held_out(
-    train: Questions,
-    questions: Questions,
-    make_reader: MakeReader,
-    *,
-    place: Path,
-    folds: int = FOLDS,
-    seeds: Sequence[int] = SEEDS,
-    settings: TrainingSettings,
-    key: str = "",
-    validate: bool = True,
-    beside: Mapping[str, Questions] = MappingProxyType({}),
-    progress: Progress | None = None,
-    record: Record | None = None,
-    connection: Connection | None = None,
-    nodes: Nodes | None = None,
-) -> CrossFitted:
-    """The same with one reader per seed, fitted to ``train``, one of whose ``folds`` is the dev set.
-
-    Shared groups of ``train`` and ``questions`` are not checked.
-    """
-    plan = held_out_plan(train, questions, folds=folds, validate=validate, beside=beside)
-    run = _Run(place, tuple(seeds), settings, key, progress or Silent(), record, connection, nodes)
-    return _run_plan(plan, {JUDGED: questions, **beside}, make_reader, run)
-
-
-def held_out_plan(
-    train: Questions,
-    questions: Questions,
-    *,
-    folds: int = FOLDS,
-    validate: bool = True,
-    beside: Mapping[str, Questions] = MappingProxyType({}),
-) -> list[Fold]:
-    """The only fold of :func:`held_out`."""
-    train_part, dev = train, None
-    if validate:
-        groups = [instance.group for instance in train]
-        folds_of_train = _fold_of_rows(train, dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True)))
-        train_part, dev = train.only(folds_of_train != 0), train.only(folds_of_train == 0)
-    return [Fold(train=train_part, dev=dev, read={JUDGED: questions, **beside})]
+def _fold_of_group(questions: Questions, folds: int) -> dict[str, int]:
+    groups = [instance.group for instance in questions]
+    return dict(zip(groups, folds_of(groups, folds, seed=0).tolist(), strict=True))
 
 
 def _fold_of_rows(questions: Questions, fold: Mapping[str, int]) -> npt.NDArray[np.int16]:
@@ -148,8 +121,7 @@ def _fold_of_rows(questions: Questions, fold: Mapping[str, int]) -> npt.NDArray[
 
 
 def _other_folds(fold_of_row: npt.NDArray[np.int16], held_out_folds: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    is_kept: npt.NDArray[np.bool_] = ~np.isin(fold_of_row, (-1, *held_out_folds))
-    return is_kept
+    return ~np.isin(fold_of_row, (-1, *held_out_folds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ class CrossFitted:
 
     def mean_scores(self, score: Score, name: str = JUDGED) -> Floats:
         """For each question ``of`` the mean over the seeds."""
-        means: Floats = self.scores(score, name).mean(axis=0)
-        return means
+        return self.scores(score, name).mean(axis=0)
 
 
 def merge_folds(place: Path, seeds: Sequence[int], parts: Mapping[int, Questions], name: str) -> None:

@@ -158,8 +158,7 @@ def _end_points(searches: Searches, reached: Adjacency, ends: EndPoints) -> Adja
 def _from_the_end(chains: _Found) -> IntArray:
     """The nodes of each chain in reverse order, -1 after the head; shape (chains, width)."""
     places = chains.lengths[:, None] - 1 - np.arange(chains.nodes.shape[1])
-    backwards: IntArray = np.where(places >= 0, np.take_along_axis(chains.nodes, np.maximum(places, 0), axis=1), -1)
-    return backwards
+    return np.where(places >= 0, np.take_along_axis(chains.nodes, np.maximum(places, 0), axis=1), -1)
 
 
 def _columns(nodes: IntArray) -> list[npt.NDArray[np.integer]]:
@@ -180,4 +179,4 @@ def _rows(ids: list[pa.ChunkedArray], ids_of_table: pa.Array) -> IntArray:
         raise StoreError(
             f"a traversal query returned the id {stranger!r}, which is not in the tables; the graph is not that of the workspace."
         )
-    return rows.combine_chunks().to_numpy()  # type: ignore[no-any-return]
+    return rows.combine_chunks().to_numpy()

@@ -63,6 +63,15 @@ def breadth_first(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def search_arrays(entities, documents):  # type: ignore[no-untyped-def]
+    """The last arrays of :func:`breadth_first`: ``order`` to ``document_stamp``, for searches with stamps from 0."""
+    order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
+    document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
+    entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    return order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp
+
+
+@kernel
 def find_candidates(  # type: ignore[no-untyped-def]
     document_offsets, document_targets, entity_offsets, entity_targets, is_closed, max_documents,
     heads, relations, answers, role_offsets, roles, fact_offsets, fact_relations, fact_tails, with_chains,
@@ -82,9 +91,7 @@ def find_candidates(  # type: ignore[no-untyped-def]
     Without ``with_chains`` the last four are empty. One search per distinct head.
     """
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
-    order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
-    document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
-    entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp = search_arrays(entities, documents)
     excluded, end_points = np.full(entities, -1, np.int32), np.empty(entities, np.int32)
     chained_stamp, chained, document_count = np.full(documents, -1, np.int32), np.empty(1024, np.int32), 0
     queries = len(heads)
@@ -204,9 +211,7 @@ def find_chains(  # type: ignore[no-untyped-def]
     """
     # Scratch arrays for all searches, and output arrays that grow.
     entities, documents = len(document_offsets) - 1, len(entity_offsets) - 1
-    order, entity_depth, entity_parent = np.empty(entities, np.int32), np.empty(entities, np.int32), np.empty(entities, np.int32)
-    document_depth, document_parent = np.empty(documents, np.int32), np.empty(documents, np.int32)
-    entity_stamp, document_stamp = np.full(entities, -1, np.int32), np.full(documents, -1, np.int32)
+    order, entity_depth, entity_parent, document_depth, document_parent, entity_stamp, document_stamp = search_arrays(entities, documents)
     counts = np.zeros(len(candidates), np.int32)
     lengths, nodes = np.empty(1024, np.int32), np.empty(8192, np.int32)
     chain_count, node_count = 0, 0

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from kgqa.errors import SettingsError
+from kgqa.errors import SettingsError, require_packages
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -51,11 +50,7 @@ def _is_fault(entry: logging.LogRecord) -> bool:
 
 def check_installed(command: str) -> None:
     """Raise SettingsError with the command that installs the missing packages."""
-    for name in NEEDED:
-        try:
-            import_module(name)
-        except ImportError:
-            raise SettingsError(f"kgqa {command} needs {name}, which is not installed; run: pip install 'kgqa[{command}]'") from None
+    require_packages(f"kgqa {command}", command, *NEEDED)
 
 
 def listening(port: int) -> socket.socket:

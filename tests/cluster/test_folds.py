@@ -21,7 +21,7 @@ from kgqa.readers.portable import Portable, nodes_for  # noqa: E402
 from kgqa.readers.recurrent.embeddings import open_table  # noqa: E402
 from kgqa.readers.specification import Specification, specification  # noqa: E402
 from kgqa.training import sent_folds  # noqa: E402
-from kgqa.training.cross_fit import cross_fit, held_out  # noqa: E402
+from kgqa.training.cross_fit import cross_fit  # noqa: E402
 from kgqa.training.folds import Fold  # noqa: E402
 from kgqa.training.questions import of_list  # noqa: E402
 from tests.checks.test_readers import spans, written  # noqa: E402
@@ -64,7 +64,9 @@ def test_the_same_predictions(engine: RayEngine, name: str, tiny_encoder: str, t
             record=points[place].append, nodes=nodes,
         )  # fmt: skip
         assert len(list(done.predictions(1))) == 12
-        held_out(some, beside["others"], lambda _: reader.make(), place=tmp_path / f"{place}-2", settings=reader.training, nodes=nodes)
+        cross_fit(
+            beside["others"], lambda _: reader.make(), train=some, place=tmp_path / f"{place}-2", settings=reader.training, nodes=nodes
+        )
     for folder, file in (("", "judged"), ("", "others"), ("-2", "judged")):
         there, here = (tmp_path / f"{place}{folder}" / f"{file}.parquet" for place in ("nodes", "here"))
         assert there.read_bytes() == here.read_bytes()
@@ -148,7 +150,7 @@ def test_a_decomposer_with_settings_stays_here(name: str, engine: RayEngine, tin
 
 def judged(folder: Path) -> dict[str, Any]:
     report: dict[str, Any] = json.loads((folder / "audit.json").read_bytes())
-    return report["readers"]  # type: ignore[no-any-return]
+    return report["readers"]
 
 
 def test_audit(cluster: Nodes, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:

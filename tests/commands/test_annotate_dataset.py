@@ -70,11 +70,11 @@ def test_two_readers_agree_as_far_as_they_do(wikihop: Path, tmp_path: Path, cli:
     agreed = {each.question: each for each in kgqa.annotate_figures(wikihop, ann, bob).agreed}
     assert list(agreed) == ["verdict", "follows or likely", *VERDICTS, *TABLE_MARKS]
     # Of eight, six are the same; by chance (5 * 4 + 2 * 4) / 64.
-    assert (agreed["verdict"].agreement.items, agreed["verdict"].agreement.same) == (8, 6)
-    assert agreed["verdict"].agreement.kappa == pytest.approx((6 / 8 - 28 / 64) / (1 - 28 / 64))
+    assert (agreed["verdict"].items, agreed["verdict"].same.mean) == (8, 6 / 8)
+    assert agreed["verdict"].kappa == pytest.approx((6 / 8 - 28 / 64) / (1 - 28 / 64))
     assert agreed["verdict"].same == wilson(6, 8)
-    assert agreed["wrong-link"].agreement.kappa is None
-    assert agreed["another"].agreement.same == 6
+    assert agreed["wrong-link"].kappa is None
+    assert agreed["another"].same.mean == 6 / 8
     out = cli("annotate", "figures", wikihop, ann, bob).out
     assert re.search(r"verdict\s*│\s*75\.0 \([^)]*\)\s*│\s*0\.56", out)
     assert "on the 8 samples with a verdict of both" in out

@@ -18,7 +18,6 @@ import kgqa
 from kgqa.checks import CHECKS
 from kgqa.checks.conditions import COMPARISONS, parse
 from kgqa.checks.findings import FAMILIES, STATES
-from kgqa.checks.report import write as report_module
 from kgqa.checks.report.page import shown
 from kgqa.checks.result import Audit
 from kgqa.cli.audit import audit as command
@@ -295,7 +294,7 @@ def test_a_report_that_cannot_be_written_leaves_the_earlier_one(leaky: Path, tmp
 
 
 def test_without_matplotlib_the_install_line_is_given(leaky: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_module, "find_spec", lambda name: None)
+    monkeypatch.setattr("kgqa.errors.find_spec", lambda name: None)
     with pytest.raises(SettingsError, match=re.escape("pip install 'kgqa[audit]'")):
         audit(leaky, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -66,7 +66,7 @@ class Made:
         return pq.read_table(self.workspace / "tables" / f"{name}.parquet")
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        return self.table(name).to_pylist()  # type: ignore[no-any-return]
+        return self.table(name).to_pylist()
 
     @cached_property
     def splits(self) -> dict[str, list[Instance]]:
@@ -114,7 +114,7 @@ class Made:
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        return json.loads((self.folder / "manifest.json").read_text("utf-8"))  # type: ignore[no-any-return]
+        return json.loads((self.folder / "manifest.json").read_text("utf-8"))
 
 
 def folded(text: str) -> str:
@@ -154,7 +154,7 @@ def medhop(seed_medline: Path) -> Made:
 
 @pytest.fixture(scope="module", params=["wikihop", "medhop"])
 def made(request: pytest.FixtureRequest) -> Made:
-    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
+    return request.getfixturevalue(request.param)
 
 
 def test_every_split_has_samples(made: Made) -> None:

@@ -20,7 +20,7 @@ PAPER = "the paper's recipe"
 
 
 def manifest(report: kgqa.Report) -> dict[str, Any]:
-    return json.loads((report.dataset / "manifest.json").read_text("utf-8"))  # type: ignore[no-any-return]
+    return json.loads((report.dataset / "manifest.json").read_text("utf-8"))
 
 
 def samples(workspace: Path) -> Samples:

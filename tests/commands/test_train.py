@@ -18,7 +18,7 @@ import pytest
 
 import kgqa
 from kgqa.errors import InputError, KgqaError
-from kgqa.training import extra, record
+from kgqa.training import record
 from tests.conftest import Cli, SmallDisk
 from tests.contents import files, leftovers
 from tests.small_questions import question, questions, write_set, write_toml
@@ -507,7 +507,7 @@ def test_a_toml_that_says_something_else_is_a_sentence(text: str, parts: list[st
 
 def test_a_missing_extra_is_the_line_that_installs_it(place: Place, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     run = place.trained()
-    monkeypatch.setattr(extra, "find_spec", lambda name: None if name in {"torch", "accelerate"} else name)
+    monkeypatch.setattr("kgqa.errors.find_spec", lambda name: None if name in {"torch", "accelerate"} else name)
     line = "needs torch and accelerate, which is not installed; run: pip install 'kgqa[readers]'"
     for command_line in (
         ("train", place.toml(), place.set, "--out", place.folder / "new"),

@@ -47,7 +47,7 @@ class Imperfect:
 
     def record(self, name: str) -> Record:
         text = (EXAMPLES / f"{name}_dev{self.suffix}").read_text("utf-8")
-        return json.loads(text.splitlines()[0]) if self.in_lines else json.loads(text)[0]  # type: ignore[no-any-return]
+        return json.loads(text.splitlines()[0]) if self.in_lines else json.loads(text)[0]
 
     def write(self, records: list[Record], path: Path) -> Path:
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)

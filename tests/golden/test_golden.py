@@ -39,7 +39,7 @@ def summary(folder: Path) -> dict[str, Any]:
             shown[name + split] = instances[: 1 if name else SHOWN]
     removed = {f"{row['stage']}: {row['what']}: {row['reason']}": row["removed"] for row in manifest["funnel"] if row["removed"]}
     plain = {"counts": manifest["counts"], "removed": removed, "instances": shown, "digest": digest(folder)}
-    return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
+    return json.loads(json.dumps(plain))
 
 
 @pytest.mark.parametrize(("domain", "dataset"), [("wikidata", "wikihop"), ("medline", "medhop"), ("companies", "companyhop")])

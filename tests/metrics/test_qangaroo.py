@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kgqa.metrics.normalize import normalize
-from kgqa.metrics.qangaroo import QAngarooGold, qangaroo, validated
+from kgqa.metrics.qangaroo import QAngarooGold, majority, qangaroo, validated
 from tests.metrics.drawing import ids, texts
 
 VALID = (("follows", "multiple"), ("follows", "single"), ("likely", "multiple"))
@@ -17,6 +17,11 @@ ANNOTATIONS = st.lists(
     st.tuples(st.sampled_from(("follows", "likely", "not_follow")), st.sampled_from(("single", "multiple", ""))), max_size=4
 )
 GOLD = st.dictionaries(ids, st.builds(QAngarooGold, answer=texts, annotations=ANNOTATIONS.map(tuple)), min_size=1)
+
+
+@pytest.mark.parametrize(("categories", "chosen"), [("aab", "a"), ("aabb", None), ("abc", None), ("", None), ("b", "b")])
+def test_a_majority_is_more_than_half(categories: str, chosen: str | None) -> None:
+    assert majority(categories) == chosen
 
 
 def test_worked_example() -> None:

@@ -14,7 +14,7 @@ from kgqa.errors import RunMismatch, SettingsError
 from kgqa.progress import Progress, Silent
 from kgqa.records import Instance, Paragraph
 from kgqa.settings.training import TrainingSettings
-from kgqa.training.cross_fit import FOLDS, cross_fit, held_out
+from kgqa.training.cross_fit import FOLDS, cross_fit
 from kgqa.training.folds import folds_of
 from kgqa.training.judgements import JUDGED, CrossFitted
 from kgqa.training.questions import Questions, of_list
@@ -119,7 +119,7 @@ def test_one_fold_decides_when_to_stop(tmp_path: Path) -> None:
     asked = of_list([question(number, f"g{number}") for number in range(50)])
     cross_fit(asked, Sized, place=tmp_path / "a", seeds=(0,), settings=SETTINGS)
     cross_fit(asked, Sized, place=tmp_path / "b", seeds=(0,), folds=2, validate=False, settings=SETTINGS)
-    held_out(asked, of_list([question(99, "other")]), Sized, place=tmp_path / "c", seeds=(0,), settings=SETTINGS)
+    cross_fit(of_list([question(99, "other")]), Sized, train=asked, place=tmp_path / "c", seeds=(0,), settings=SETTINGS)
     assert sizes == [(30, 10)] * 5 + [(25, None)] * 2 + [(40, 10)]
 
 

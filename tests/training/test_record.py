@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from kgqa.errors import BrokenInput, InterruptedRun, KgqaError, MissingInput, SettingsError, StorageError, TrainingError, WorkspaceBusy
-from kgqa.training import extra, record, run_database as databases
+from kgqa.training import record, run_database as databases
 from kgqa.training.recorded import STATUSES, RecordedRun, read_named, read_runs
 from kgqa.training.run_database import run_database
 from tests.command import environment
@@ -416,7 +416,7 @@ def test_nothing_is_read_where_nothing_is(tmp_path: Path) -> None:
 
 
 def test_without_sqlalchemy_the_install_line_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extra, "find_spec", lambda name: None)
+    monkeypatch.setattr("kgqa.errors.find_spec", lambda name: None if name in {"torch", "sqlalchemy"} else name)
     with pytest.raises(
         SettingsError, match=r"the record of runs needs sqlalchemy, which is not installed; run: pip install 'kgqa\[readers\]'"
     ):

@@ -34,7 +34,7 @@ from kgqa.runs.files import Watch, key_of
 from kgqa.settings.judging import JudgingSettings
 from kgqa.settings.reader import EncoderSettings
 from kgqa.settings.training import OF_TIME_AND_MEMORY
-from kgqa.training.cross_fit import cross_fit, held_out
+from kgqa.training.cross_fit import cross_fit
 from kgqa.training.extra import require_readers
 from kgqa.training.judgements import JUDGED, CrossFitted
 from kgqa.training.questions import of_list
@@ -152,9 +152,8 @@ class Judging:
             "beside": {name: of_list(some) for name, some in job.beside.items()}, "connection": self.connection,
             "nodes": nodes_for(engine, job.reader),
         }  # fmt: skip
-        if job.train is None:
-            return cross_fit(questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
-        return held_out(of_list(job.train), questions, lambda _: job.reader.make(), **options)  # type: ignore[arg-type]
+        train = None if job.train is None else of_list(job.train)
+        return cross_fit(questions, lambda _: job.reader.make(), train=train, **options)  # type: ignore[arg-type]
 
     def _figures(self, results: Mapping[str, CrossFitted]) -> Iterable[Figure]:
         questions = self.material.judged

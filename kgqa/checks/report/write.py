@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,12 +78,6 @@ def _check_way(folder: Path) -> None:
 def _is_ours(file: Path) -> bool:
     with file.open("rb") as stream:
         return MADE_BY.encode() in stream.read(200)
-
-
-def require_plots() -> None:
-    """Raise SettingsError with the install line where matplotlib is missing, before any work is done."""
-    if find_spec("matplotlib") is None:
-        raise SettingsError("kgqa audit draws with matplotlib, which is not installed; run: pip install 'kgqa[audit]'")
 
 
 def write_report(report: Report, audit: Audit, *, seed: int) -> None:

@@ -83,11 +83,11 @@ def _agreement_table(figures: TableFigures) -> str:
         [
             label(agreement.question),
             str(agreement.same.times(100)),
-            "–" if agreement.agreement.kappa is None else f"{agreement.agreement.kappa:.2f}",
+            "–" if agreement.kappa is None else f"{agreement.kappa:.2f}",
         ]
         for agreement in figures.agreed
     ]
-    items = figures.agreed[0].agreement.items
+    items = figures.agreed[0].items
     return f"The two on the {items:,} samples that both read:\n\n" + table(["category", "say the same", "Cohen's kappa"], rows)
 
 

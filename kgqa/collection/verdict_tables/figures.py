@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from kgqa.collection.draw import Origin
 from kgqa.collection.verdict_tables.table import Judgement
 from kgqa.collection.verdicts import TABLE_MARKS, VALID, VERDICTS
 from kgqa.errors import InputError
+from kgqa.metrics.agreement import cohen
 from kgqa.metrics.bootstrap import Interval
-from kgqa.metrics.kappa import PairAgreement, cohen
 from kgqa.metrics.wilson import wilson
 
 VERDICT = "verdict"
@@ -48,9 +50,12 @@ class CategoryAgreement:
 
     question: str
     """``verdict`` for all verdicts together; else one category, as yes or no."""
-    agreement: PairAgreement
+    items: int
+    """Samples with a verdict of both."""
     same: Interval
-    """Share of samples with the same judgement, with its 95% interval."""
+    """Share of them with the same judgement, with its 95% interval."""
+    kappa: float | None
+    """Cohen's; None if both chose the same category throughout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,14 +90,12 @@ def agreement(first: Sequence[Judgement], second: Sequence[Judgement]) -> tuple[
         return ()
     category_of: dict[str, Callable[[Judgement], str]] = {VERDICT: lambda judgement: judgement.verdict}
     category_of |= {name: lambda judgement, test=test: str(test(judgement)) for name, test in _category_tests().items()}  # type: ignore[misc]
-    agreements = {
-        name: cohen([category(judgement) for judgement, _ in pairs], [category(judgement) for _, judgement in pairs])
-        for name, category in category_of.items()
-    }
-    return tuple(
-        CategoryAgreement(question=name, agreement=agreement, same=wilson(agreement.same, agreement.items))
-        for name, agreement in agreements.items()
-    )
+    agreements = []
+    for name, category in category_of.items():
+        one, other = (np.array([category(pair[place]) for pair in pairs]) for place in (0, 1))
+        same = wilson(int((one == other).sum()), len(pairs))
+        agreements.append(CategoryAgreement(question=name, items=len(pairs), same=same, kappa=cohen(one, other).value))
+    return tuple(agreements)
 
 
 def _category_tests() -> Mapping[str, Callable[[Judgement], bool]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgqa.errors import BrokenInput, MissingInput, SettingsError
+from kgqa.errors import BrokenInput, MissingInput, SettingsError, require_packages
 from kgqa.formats.split_names import in_order
 from kgqa.records import SPLIT_NAMES
 
@@ -71,10 +71,9 @@ def rows(path: HubAddress) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _load(path: HubAddress) -> Any:
     """All splits by name, or one split, streamed by the ``datasets`` package."""
-    try:
-        import datasets
-    except ImportError:
-        raise SettingsError(f"{path} needs datasets, which is not installed; run: pip install 'kgqa[huggingface]'") from None
+    require_packages(str(path), "huggingface", "datasets")
+    import datasets
+
     with _errors(path):
         return datasets.load_dataset(path.repository, path.config, revision=path.revision, split=path.split, streaming=True)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from kgqa.arrays.column_draws import shuffling
 from kgqa.arrays.hashes import text_hashes
+from kgqa.arrays.rows import offsets_of
 from kgqa.readers.lexical.reader import LexicalReader
 from kgqa.readers.lexical.spans import name_like
 from kgqa.records import Instance
@@ -39,10 +40,10 @@ class Choices:
                 rows.append([(candidate.id, candidate.text) for candidate in instance.candidates])
             else:
                 rows.append([(None, span) for span in name_like(instance)])
-        offsets = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum([len(row) for row in rows], out=offsets[1:])
         flat = [choice for row in rows for choice in row]
-        return cls(instances=instances, offsets=offsets, texts=[text for _, text in flat], ids=[name for name, _ in flat])
+        return cls(
+            instances=instances, offsets=offsets_of(list(map(len, rows))), texts=[text for _, text in flat], ids=[name for name, _ in flat]
+        )
 
     def questions(self) -> npt.NDArray[np.int64]:
         """For each choice the index of its question."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import offsets_of
 from kgqa.arrays.search import lower_bound
 from kgqa.arrays.tokens import token_hashes
 from kgqa.readers.lexical.choices import Choices, Scores
@@ -54,13 +55,12 @@ def _counts_in_texts(choices: Choices, has_mentions: npt.NDArray[np.bool_]) -> S
         () if is_counted else instance.paragraphs for instance, is_counted in zip(choices.instances, has_mentions.tolist(), strict=True)
     ]
     texts = token_hashes(pa.array([paragraph.text for row in paragraphs for paragraph in row], pa.string()))
-    text_offsets = np.zeros(len(paragraphs) + 1, np.int64)
-    np.cumsum([len(row) for row in paragraphs], out=text_offsets[1:])
+    text_offsets = offsets_of(list(map(len, paragraphs)))
     labels = token_hashes(pa.array(choices.texts, pa.string()))
     # A choice without a token is never found; its first one is then that of another, or 0.
     padded_labels = np.concatenate([labels[1], np.zeros(1, np.uint64)])
     order = np.lexsort((padded_labels[labels[0][:-1]], choices.questions()))
-    return _occurrences(choices.offsets, order, padded_labels[labels[0][:-1]][order], *labels, text_offsets, *texts)  # type: ignore[no-any-return]
+    return _occurrences(choices.offsets, order, padded_labels[labels[0][:-1]][order], *labels, text_offsets, *texts)
 
 
 @kernel

@@ -16,8 +16,7 @@ from kgqa.readers.lexical.choices import Scores
 
 def inverse_frequency(frequency: npt.NDArray[np.integer], documents: int) -> Scores:
     """log(N / (n + 1)) + 1 for tokens that occur in n = ``frequency`` of N = ``documents``."""
-    inverse: Scores = np.log(documents / (frequency + 1.0)) + 1.0
-    return inverse
+    return np.log(documents / (frequency + 1.0)) + 1.0
 
 
 def best_paragraphs(
@@ -29,7 +28,7 @@ def best_paragraphs(
     Question → its ``choices``, rows of ``labels``; its ``paragraphs``, rows of ``texts``; and its ``question_tokens``. Tokens are indices
     into ``idf``. Memory: 16 bytes per choice, 32 per token of ``idf``.
     """
-    return _best_paragraphs(  # type: ignore[no-any-return]
+    return _best_paragraphs(
         choices.offsets, choices.targets, paragraphs.offsets, paragraphs.targets, question_tokens.offsets, question_tokens.targets,
         texts.offsets, texts.targets, labels.offsets, labels.targets, idf,
     )  # fmt: skip

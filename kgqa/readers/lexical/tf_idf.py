@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import text_hashes
 from kgqa.arrays.int32 import narrow
-from kgqa.arrays.rows import Rows, find
+from kgqa.arrays.rows import Rows, find, offsets_of
 from kgqa.arrays.tokens import token_hashes
 from kgqa.errors import BrokenInput
 from kgqa.readers import saved
@@ -78,8 +78,7 @@ class TfIdf(LexicalReader):
     def choice_scores(self, choices: Choices) -> tuple[Scores, npt.NDArray[np.int64]]:
         """For each choice its score in the best paragraph, and that paragraph's index among all paragraphs of the questions; -1 if none."""
         texts = [paragraph.text for instance in choices.instances for paragraph in instance.paragraphs]
-        paragraph_offsets = np.zeros(len(choices.instances) + 1, np.int64)
-        np.cumsum([len(instance.paragraphs) for instance in choices.instances], out=paragraph_offsets[1:])
+        paragraph_offsets = offsets_of([len(instance.paragraphs) for instance in choices.instances])
         columns = (texts, choices.texts, [instance.question for instance in choices.instances])
         documents, labels, question_tokens = (token_hashes(pa.array(column, pa.string())) for column in columns)
         vocabulary = np.unique(np.concatenate([labels[1], question_tokens[1]]))

@@ -78,8 +78,7 @@ def _unit_numbers(numbers: Sequence[NumberMention]) -> npt.NDArray[np.int64]:
 def _agree(units: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Whether the known units of each row are equal (rows × operands)."""
     lowest = np.where(units > 0, units, np.iinfo(np.int64).max).min(1)
-    agree: npt.NDArray[np.bool_] = (units.max(1) == 0) | (units.max(1) == lowest)
-    return agree
+    return (units.max(1) == 0) | (units.max(1) == lowest)
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from kgqa.errors import MissingInput
 from kgqa.progress import Progress
@@ -12,8 +13,7 @@ from kgqa.readers.transformer.numeric.boolean import BooleanHead
 from kgqa.readers.transformer.numeric.reader import TypedReader
 from kgqa.readers.transformer.numeric.task import TypedTask
 from kgqa.records import Instance
-from kgqa.settings.reader import BooleanSettings, EncoderSettings
-from kgqa.settings.training import TrainingSettings
+from kgqa.settings.reader import BooleanSettings
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Prediction
 
@@ -66,6 +66,5 @@ def _text(instance: Instance, kind: str) -> str:
     return filled_question(len(steps) - 1, steps, answers)
 
 
-def boolean(name: str, settings: EncoderSettings, training: TrainingSettings) -> BooleanReader:
-    """Make the boolean reader."""
-    return BooleanReader(name, settings, training, heads=(BooleanHead.name,))
+boolean = partial(BooleanReader, heads=(BooleanHead.name,))
+"""The boolean reader."""

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kgqa.metrics.strategyqa import sari
 from kgqa.readers.decompositions import steps_to_line
 from kgqa.readers.spelling import pieces
 from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.rewriting import Rewriting
 from kgqa.records import Instance
-from kgqa.settings.seq2seq import Seq2SeqSettings
-from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Prediction
-
-
-def composer(name: str, settings: Seq2SeqSettings, training: TrainingSettings) -> RewritingReader:
-    """Writes a question from its steps without their answers; the question is the Prediction's ``answer``."""
-    return RewritingReader(name, settings, training, rewriting=COMPOSING)
 
 
 def _source(instance: Instance) -> str:
@@ -44,3 +39,5 @@ COMPOSING = Rewriting(
     prediction=_prediction,
     score=question_sari,
 )
+composer = partial(RewritingReader, rewriting=COMPOSING)
+"""Writes a question from its steps without their answers; the question is the Prediction's ``answer``."""

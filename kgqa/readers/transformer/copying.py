@@ -35,8 +35,7 @@ class CopyingNetwork(nn.Module):
 
     def read(self, source: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Hidden states of the source (examples, tokens, width); ``mask`` is 1 for tokens, 0 for padding."""
-        states: torch.Tensor = self.model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
-        return states
+        return self.model.get_encoder()(input_ids=source, attention_mask=mask).last_hidden_state
 
     def write(self, states: torch.Tensor, mask: torch.Tensor, tokens: torch.Tensor) -> Any:
         """The model's output for the token after each of ``tokens``."""
@@ -57,10 +56,7 @@ class CopyingNetwork(nn.Module):
         attention, gate = self._pointer(states, mask, source, decoder_input, output.decoder_hidden_states[-1])
         is_target = targets[:, :, None] == source[:, None, :]
         copy_log_probabilities = (attention.exp() * is_target).sum(2).clamp_min(1e-9).log()
-        log_probabilities: torch.Tensor = torch.logaddexp(
-            logsigmoid(-gate) + vocabulary_log_probabilities, logsigmoid(gate) + copy_log_probabilities
-        )
-        return log_probabilities
+        return torch.logaddexp(logsigmoid(-gate) + vocabulary_log_probabilities, logsigmoid(gate) + copy_log_probabilities)
 
     def of_all(self, source: torch.Tensor, mask: torch.Tensor, states: torch.Tensor, prefix: torch.Tensor, output: Any) -> torch.Tensor:
         """Log-probability of every token as the next one, float32 (examples, vocabulary); ``prefix`` are all tokens before it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,6 @@ class RewritingReader(NeuralReader):
         self._model.save(folder / MODEL)
 
 
-def decomposer(name: str, settings: Seq2SeqSettings, training: TrainingSettings) -> RewritingReader:
-    """Make a reader that writes the steps of a question."""
-    return RewritingReader(name, settings, training, rewriting=DECOMPOSING)
-
-
 def _question(instance: Instance) -> str:
     return instance.question
 
@@ -87,3 +83,5 @@ DECOMPOSING = Rewriting(
     prediction=_prediction,
     score=steps_sari,
 )
+decomposer = partial(RewritingReader, rewriting=DECOMPOSING)
+"""A reader that writes the steps of a question."""

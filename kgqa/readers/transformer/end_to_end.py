@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,16 +79,6 @@ class SpanReader(NeuralReader):
         return questions.shown(without_question, "without question") if self._hides_question else questions
 
 
-def end_to_end(name: str, settings: EncoderSettings, training: TrainingSettings) -> SpanReader:
-    """Make EE (Trivedi et al. 2022, section 7.2.1)."""
-    return SpanReader(name, settings, training, targets=Targets())
-
-
-def context_only(name: str, settings: EncoderSettings, training: TrainingSettings) -> SpanReader:
-    """Make C-only (section 7.2.2): EE without the question."""
-    return SpanReader(name, settings, training, targets=Targets(), hides_question=True)
-
-
 class SingleHopReader(SpanReader):
     """End2End trained on the steps of decompositions (section 7.2.1); it predicts questions as they are."""
 
@@ -96,11 +87,14 @@ class SingleHopReader(SpanReader):
         super().fit(single_hop(train), None if dev is None else single_hop(dev), fitting)
 
 
-def single_hop_reader(name: str, settings: EncoderSettings, training: TrainingSettings) -> SingleHopReader:
-    """Make a single-hop reader on any encoder."""
-    return SingleHopReader(name, settings, training, targets=Targets())
-
-
 def without_question(instance: Instance) -> Instance:
     """Context only (Trivedi et al. 2022, section 7.2.2): the paragraphs with an empty question."""
     return replace(instance, question="")
+
+
+end_to_end = partial(SpanReader, targets=Targets())
+"""EE (Trivedi et al. 2022, section 7.2.1)."""
+context_only = partial(SpanReader, targets=Targets(), hides_question=True)
+"""C-only (section 7.2.2): EE without the question."""
+single_hop_reader = partial(SingleHopReader, targets=Targets())
+"""A single-hop reader on any encoder."""

@@ -83,7 +83,7 @@ def encode(instances: Sequence[Instance], cutter: Cutter, targets: Targets) -> p
     }
     columns |= {name: pa.array([row[name] for row in rows], pa.int32()) for name in PLAIN}
     columns |= {name: ragged([row[name] for row in rows]) for name in RAGGED}
-    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def ragged(rows: list[Any]) -> pa.ListArray:

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
-from pathlib import Path
 
 from kgqa.errors import MissingInput
 from kgqa.progress import Progress
-from kgqa.readers import saved
 from kgqa.readers.decompositions import single_hop, single_hop_instance
+from kgqa.readers.stages import StagedReader
 from kgqa.readers.transformer.decomposer import RewritingReader, decomposer
 from kgqa.readers.transformer.end_to_end import end_to_end
 from kgqa.readers.transformer.select_answer import select_answer
@@ -23,7 +22,6 @@ from kgqa.runs.files import key_of
 from kgqa.settings.reader import SelectSettings
 from kgqa.settings.seq2seq import ExecutionSettings
 from kgqa.settings.training import TrainingSettings
-from kgqa.training.loop import FitResult
 from kgqa.training.questions import Questions
 from kgqa.training.reader import Fitting, Prediction, Reader
 
@@ -56,27 +54,22 @@ class Execution:
         return {self.steps[number].id: prediction.answer for number, prediction in self.predictions.items() if prediction.answer}
 
 
-class StepExecution:
+class StepExecution(StagedReader):
     """A decomposer and a single-hop reader."""
+
+    settings: ExecutionSettings
 
     def __init__(self, name: str, settings: ExecutionSettings, training: TrainingSettings, *, maker: Maker) -> None:
         """``maker`` makes the single-hop reader from a name, settings and training settings."""
-        self.name, self.settings, self._training, self._maker = name, settings, training, maker
-        self._make_parts()
+        self._maker = maker
+        super().__init__(name, settings, training)
 
-    def _make_parts(self) -> None:
+    def _make_stages(self) -> None:
         self._decomposer: RewritingReader | None = None
         if self.settings.decompositions == "predicted":
             self._decomposer = decomposer(DECOMPOSER, self.settings.writing, self._training)
         reader_settings = {name: getattr(self.settings, name) for name in SelectSettings.model_fields}
         self._reader = self._maker(READER, SelectSettings(**reader_settings), self._training)
-
-    @property
-    def fitted(self) -> FitResult | None:
-        """The result of the single-hop reader's fit, with the steps of all parts."""
-        fits: list[FitResult | None] = [getattr(part, "fitted", None) for _, part in self._parts()]
-        last = fits[-1]
-        return None if last is None else replace(last, steps=sum(fit.steps for fit in fits if fit is not None))
 
     def fit(self, train: Questions, dev: Questions | None, fitting: Fitting) -> None:
         """Fit both parts separately. Raises MissingInput if ``train`` has no decomposition."""
@@ -111,23 +104,7 @@ class StepExecution:
             )
         return instance.decomposition
 
-    def save(self, folder: Path) -> None:
-        """Write the parts to folders of their own."""
-        for name, part in self._parts():
-            (folder / name).mkdir()
-            part.save(folder / name)
-        saved.write(folder, self.name, settings=self.settings.model_dump(mode="json"))
-
-    def load(self, folder: Path) -> None:
-        """Load the settings and both parts of a saved reader."""
-        description = saved.read(folder, self.name)
-        with saved.described(folder):
-            self.settings = ExecutionSettings.model_validate(description["settings"])
-        self._make_parts()
-        for name, part in self._parts():
-            part.load(folder / name)
-
-    def _parts(self) -> Iterator[tuple[str, Reader]]:
+    def _stages(self) -> Iterator[tuple[str, Reader]]:
         if self._decomposer is not None:
             yield DECOMPOSER, self._decomposer
         yield READER, self._reader

@@ -6,6 +6,8 @@ accident, separate several spans; alone they are no answer.
 
 from __future__ import annotations
 
+from functools import partial
+
 from kgqa.metrics.normalize import normalize
 from kgqa.metrics.overlap import token_overlap
 from kgqa.readers.answers import BETWEEN, random_candidate, right_candidate, spans_of
@@ -13,16 +15,9 @@ from kgqa.readers.scores import dev_score
 from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.rewriting import Rewriting
 from kgqa.records import Candidate, Instance
-from kgqa.settings.seq2seq import GenerativeSettings
-from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Prediction
 
 NONE = BETWEEN.strip()
-
-
-def generative(name: str, settings: GenerativeSettings, training: TrainingSettings) -> RewritingReader:
-    """Make a reader that writes answers."""
-    return RewritingReader(name, settings, training, rewriting=ANSWERING)
 
 
 def _source(instance: Instance) -> str:
@@ -75,3 +70,5 @@ ANSWERING = Rewriting(
     prediction=_prediction,
     score=dev_score,
 )
+generative = partial(RewritingReader, rewriting=ANSWERING)
+"""A reader that writes answers."""

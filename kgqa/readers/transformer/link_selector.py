@@ -80,7 +80,7 @@ class LinkTask(ReadingTask):
         faults = [_fault(keys, keys_needed) for keys, keys_needed in zip(targets, gold_links, strict=True)]
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         columns |= {FAULT: pa.array(faults, pa.string()), LABELS: ragged(labels)}
-        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        return pa.RecordBatch.from_pydict(columns)
 
     def collate(self, table: pa.Table) -> Batch:
         """The fields of a :class:`ReadingBatch`, and the labels of all owners."""

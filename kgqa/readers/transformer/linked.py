@@ -16,12 +16,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from kgqa.errors import MissingInput, SettingsError, storage_errors
+from kgqa.errors import MissingInput, SettingsError
 from kgqa.formats.iirc import articles as context_articles
 from kgqa.formats.iirc.questions import main_of
 from kgqa.formats.question_set import open_dataset
 from kgqa.progress import Progress
-from kgqa.readers import saved
 from kgqa.readers.linked_articles import (
     evidence_places,
     link_targets,
@@ -33,6 +32,7 @@ from kgqa.readers.linked_articles import (
 )
 from kgqa.readers.registry import find_reader
 from kgqa.readers.specification import specification
+from kgqa.readers.stages import StagedReader
 from kgqa.readers.transformer.link_selector import LinkSelector
 from kgqa.readers.transformer.window_selector import WindowSelector
 from kgqa.records import Instance, Paragraph
@@ -40,7 +40,6 @@ from kgqa.runs.files import key_of
 from kgqa.settings.reader import ArticleSettings, LinkedSettings, LinkSettings, RankingSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.intermediate import Lists, kept
-from kgqa.training.loop import FitResult
 from kgqa.training.mixture import mixture
 from kgqa.training.questions import Questions, of_split
 from kgqa.training.reader import Fitting, Prediction, Reader
@@ -51,13 +50,10 @@ Keys = Callable[[Instance], frozenset[str]]
 """The keys of the articles to read for a question."""
 
 
-class Linked:
-    """Up to three networks that are fitted one after another."""
+class Linked(StagedReader):
+    """Up to three networks that are fitted one after another. Raises SettingsError for an answerer that no reader is."""
 
-    def __init__(self, name: str, settings: LinkedSettings, training: TrainingSettings) -> None:
-        """Raises SettingsError if no reader has the name or the settings of the answerer."""
-        self.name, self.settings, self._training = name, settings, training
-        self._make_stages()
+    settings: LinkedSettings
 
     def _make_stages(self) -> None:
         settings, training = self.settings, self._training
@@ -83,13 +79,6 @@ class Linked:
         ):
             raise SettingsError(f"{self.name}: this reader was trained with links = {self.settings.links}; train it with links = selected.")
         return copied_reader
-
-    @property
-    def fitted(self) -> FitResult | None:
-        """The result of the answerer's fit, with the steps of all stages."""
-        fits: list[FitResult | None] = [getattr(stage, "fitted", None) for _, stage in self._stages()]
-        last = fits[-1]
-        return None if last is None else replace(last, steps=sum(fit.steps for fit in fits if fit is not None))
 
     @property
     def connects(self) -> bool | None:
@@ -184,23 +173,6 @@ class Linked:
         """
         predictions = self._answerer.predict(self._read(questions, self._contexts(questions, progress=progress)), progress)
         yield from map(_with_whole_articles, predictions)
-
-    def save(self, folder: Path) -> None:
-        """Write each stage to a folder of its own."""
-        for name, stage in self._stages():
-            with storage_errors(folder):
-                (folder / name).mkdir()
-            stage.save(folder / name)
-        saved.write(folder, self.name, settings=self.settings.model_dump(mode="json"))
-
-    def load(self, folder: Path) -> None:
-        """Load the settings and all stages of a saved reader."""
-        description = saved.read(folder, self.name)
-        with saved.described(folder):
-            self.settings = LinkedSettings.model_validate(description["settings"])
-        self._make_stages()
-        for name, stage in self._stages():
-            stage.load(folder / name)
 
     def _stages(self) -> Iterator[tuple[str, Reader]]:
         if self._links is not None:

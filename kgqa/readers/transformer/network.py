@@ -94,8 +94,7 @@ class SpanNetwork(nn.Module):
         if marks is not None:
             # These tokens see, and are seen by, all others.
             inputs["global_attention_mask"] = ((is_question | marks[indices]) & is_token).long()
-        state: torch.Tensor = self.encoder(**inputs).last_hidden_state
-        return state
+        return self.encoder(**inputs).last_hidden_state
 
     def _attention_mask(self, is_token: torch.Tensor) -> torch.Tensor:
         """The mask of padded windows, in a form that transformers passes on unread, if the encoder takes that."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from kgqa.readers.answers import BETWEEN
 from kgqa.readers.numbers.programs import NONE, executed, program_of
 from kgqa.readers.scores import dev_score
@@ -9,14 +11,7 @@ from kgqa.readers.transformer.decomposer import RewritingReader
 from kgqa.readers.transformer.numeric.examples import numbers_of, right_sums, with_question
 from kgqa.readers.transformer.rewriting import Rewriting
 from kgqa.records import Instance
-from kgqa.settings.seq2seq import Seq2SeqSettings
-from kgqa.settings.training import TrainingSettings
 from kgqa.training.reader import Prediction
-
-
-def program(name: str, settings: Seq2SeqSettings, training: TrainingSettings) -> RewritingReader:
-    """Make a reader that writes answers and programs."""
-    return RewritingReader(name, settings, training, rewriting=WRITING)
 
 
 def _source(instance: Instance) -> str:
@@ -54,3 +49,5 @@ WRITING = Rewriting(
     prediction=_prediction,
     score=dev_score,
 )
+program = partial(RewritingReader, rewriting=WRITING)
+"""A reader that writes answers and programs."""

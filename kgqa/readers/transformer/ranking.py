@@ -92,7 +92,7 @@ class RankingTask:
             "lengths": ragged(lengths),
             "ids": ragged([np.concatenate([np.zeros(0, np.int32), *ids]) for _, ids, _ in rows]),
         }
-        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        return pa.RecordBatch.from_pydict(columns)
 
     def _tokenise(self, texts: Sequence[str]) -> list[Any]:
         if not texts:
@@ -262,8 +262,3 @@ def _saved_answers(folder: Path) -> list[str]:
     if not isinstance(answers, list) or not all(isinstance(text, str) for text in answers):
         raise BrokenInput(f"{path}: this is not a list of answers; train the reader again.")
     return answers
-
-
-def question_only(name: str, settings: RankingSettings, training: Any) -> RankingReader:
-    """Make the question-only reader."""
-    return RankingReader(name, settings, training)

@@ -217,8 +217,7 @@ class ReadingTask:
     def _labels(self, batch: ReadingBatch, hidden: torch.Tensor, count: int) -> list[int]:
         if not self._supervision.sufficiency:
             return [1] * count
-        labels: list[int] = (self._sufficiency(batch, hidden).argmax(1) - 1).tolist()
-        return labels
+        return (self._sufficiency(batch, hidden).argmax(1) - 1).tolist()
 
     def _supporting_sentences(self, batch: ReadingBatch, hidden: torch.Tensor, count: int) -> list[list[tuple[int, int]]]:
         sentences: list[list[tuple[int, int]]] = [[] for _ in range(count)]

@@ -74,14 +74,13 @@ class RewritingTask:
             SOURCE: pa.array(sources, pa.list_(pa.int32())),
             TARGET: pa.array(targets, pa.list_(pa.int32())),
         }
-        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+        return pa.RecordBatch.from_pydict(columns)
 
     def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
             return []
         # What is too long is cut, so that the tokenizer's warning about it means nothing.
-        token_ids: list[list[int]] = self._model.tokenizer(list(texts), return_attention_mask=False, verbose=False)["input_ids"]
-        return token_ids
+        return self._model.tokenizer(list(texts), return_attention_mask=False, verbose=False)["input_ids"]
 
     def _fault(self, text: str | None, target: Sequence[int]) -> str | None:
         if text is None:

@@ -11,13 +11,11 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from kgqa.errors import storage_errors
 from kgqa.progress import Progress, Within
-from kgqa.readers import saved
+from kgqa.readers.stages import StagedReader
 from kgqa.readers.transformer.end_to_end import SpanReader
 from kgqa.readers.transformer.examples import Targets
 from kgqa.readers.transformer.resizing import encoder_of
@@ -27,38 +25,36 @@ from kgqa.settings.reader import OneParagraphSettings, SelectSettings
 from kgqa.settings.training import TrainingSettings
 from kgqa.training.folds import folds_of
 from kgqa.training.intermediate import Lists, kept
-from kgqa.training.loop import FitResult
 from kgqa.training.processes import is_first_process
 from kgqa.training.questions import Questions
-from kgqa.training.reader import Fitting, Prediction
+from kgqa.training.reader import Fitting, Prediction, Reader
 
 SELECTOR, ANSWERER = "selector", "answerer"
 
 
-class SelectAnswer:
+class SelectAnswer(StagedReader):
     """Two networks that are fitted separately."""
+
+    settings: SelectSettings
 
     def __init__(self, name: str, settings: SelectSettings, training: TrainingSettings, *, support: str) -> None:
         """``support``: the positive paragraphs of the selector; see ``Targets``."""
-        self.name, self.settings, self._training, self._support = name, settings, training, support
+        self._support = support
+        super().__init__(name, settings, training)
+
+    def _make_stages(self) -> None:
         self._selector = self._make_selector()
-        own = {"encoder": settings.answerer_encoder or settings.encoder}
-        self._answerer = SpanReader(f"{name}-{ANSWERER}", settings.model_copy(update=own), training, targets=Targets())
+        settings = self.settings.model_copy(update={"encoder": self.settings.answerer_encoder or self.settings.encoder})
+        self._answerer = SpanReader(f"{self.name}-{ANSWERER}", settings, self._training, targets=Targets())
+
+    def _stages(self) -> Iterator[tuple[str, Reader]]:
+        yield SELECTOR, self._selector
+        yield ANSWERER, self._answerer
 
     def _make_selector(self) -> SpanReader:
         # It reads one paragraph at a time, and needs no more positions than it has.
         settings = self.settings.model_copy(update={"positions": None})
         return SpanReader(f"{self.name}-{SELECTOR}", settings, self._training, targets=Targets(answer=False, support=self._support))
-
-    @property
-    def fitted(self) -> FitResult | None:
-        """The result of the answerer's fit, with the steps of both networks."""
-        first, second = self._selector.fitted, self._answerer.fitted
-        if first is None or second is None:
-            return None
-        return FitResult(
-            steps=first.steps + second.steps, questions=second.questions, faults=second.faults, best=second.best, best_step=second.best_step
-        )  # fmt: skip
 
     @property
     def connects(self) -> bool:
@@ -118,22 +114,6 @@ class SelectAnswer:
         ids = self._selected_ids(self._selector, questions, progress)
         return self._answerer.predict(_with_selection(questions, ids), progress)
 
-    def save(self, folder: Path) -> None:
-        """Write both networks to folders of their own."""
-        for name, part in ((SELECTOR, self._selector), (ANSWERER, self._answerer)):
-            with storage_errors(folder):
-                (folder / name).mkdir()
-            part.save(folder / name)
-        saved.write(folder, self.name, settings=self.settings.model_dump(mode="json"))
-
-    def load(self, folder: Path) -> None:
-        """Load the settings, the selector and the answerer."""
-        description = saved.read(folder, self.name)
-        with saved.described(folder):
-            self.settings = SelectSettings.model_validate(description["settings"])
-        self._selector.load(folder / SELECTOR)
-        self._answerer.load(folder / ANSWERER)
-
 
 def _with_selection(questions: Questions, ids: Lists) -> Questions:
     """The questions with the selected paragraphs only."""
@@ -155,9 +135,8 @@ class SelectedParagraphs:
         return replace(instance, paragraphs=tuple(paragraph for paragraph in instance.paragraphs if paragraph.id in paragraph_ids))
 
 
-def select_answer(name: str, settings: SelectSettings, training: TrainingSettings) -> SelectAnswer:
-    """Make Select+Answer, whose selector is trained on supporting marks."""
-    return SelectAnswer(name, settings, training, support="supporting")
+select_answer = partial(SelectAnswer, support="supporting")
+"""Select+Answer, whose selector is trained on supporting marks."""
 
 
 def one_paragraph(name: str, settings: OneParagraphSettings, training: TrainingSettings) -> SelectAnswer:

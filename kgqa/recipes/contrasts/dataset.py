@@ -20,7 +20,7 @@ from kgqa.recipes.contrasts.inoculation import choose_groups
 from kgqa.recipes.contrasts.questions import REASONS
 from kgqa.recipes.contrasts.transforms import Maker, Settings
 from kgqa.records import Instance
-from kgqa.runs.funnel import FunnelRow, Rejection
+from kgqa.runs.funnel import FunnelRow, Rejection, removals
 
 BATCH = 64
 """Questions of a part: a question with six facts makes 63 instances."""
@@ -52,13 +52,11 @@ class Splits:
                 questions += self._transform_split(split, rejections)
         if not questions:
             raise EmptyResult(f"{self._source.path}: the set has no questions; choose one that has.")
-        rows = [FunnelRow(stage="read", what="questions", reason="read", removed=None, left=questions)]
-        for reason, count in sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])):
-            questions -= count
-            setting = "max_facts" if reason == REASONS["many"] else ""
-            rows.append(FunnelRow(stage="contrast", what="questions", reason=reason, removed=count, left=questions, setting=setting))
+        rows = [FunnelRow(stage="read", what="questions", reason="read", left=questions)]
+        drops = dict(sorted(self._reasons.items(), key=lambda item: (-item[1], item[0])))
+        rows += removals("contrast", "questions", drops, entering=questions, settings={REASONS["many"]: "max_facts"})
         instances = sum(self.counts.values())
-        return [*rows, FunnelRow(stage="contrast", what="instances", reason="made of the questions left", removed=None, left=instances)]
+        return [*rows, FunnelRow(stage="contrast", what="instances", reason="made of the questions left", left=instances)]
 
     def _transform_split(self, split: str, rejection_writer: pq.ParquetWriter) -> int:
         """Write one split; return the number of its questions."""

@@ -171,8 +171,7 @@ def _by_bipartition(group: Sequence[Instance]) -> dict[int, list[Instance]]:
 
 
 def _label(instance: Instance) -> int | None:
-    label: int | None = noted(instance, NAME)["sufficiency"]
-    return label
+    return noted(instance, NAME)["sufficiency"]
 
 
 def _labels_faults(group: Sequence[Instance]) -> Iterator[str]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.formats.provenance import noted
 from kgqa.recipes import papers
+from kgqa.recipes.card import SAMPLES, write_recipe_card
 from kgqa.recipes.iirc.instances import NAME
 from kgqa.records import ANSWER_TYPES, SPLITS, Instance
-from kgqa.runs.card import SEED_WARNING, domain_settings, escaped, funnel_table, readme, table
+from kgqa.runs.card import escaped, funnel_table, table
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.domain import DomainSettings
+from kgqa.runs.stage import Run
 from kgqa.settings.iirc import IircSettings
 from kgqa.splits.certificate import Certificate
 
@@ -31,13 +33,11 @@ LINKS = (1, 2, 3)
 """Numbers of needed articles in the table of sizes; the last one stands for more, too."""
 
 
-def dataset_card(
-    settings: DomainSettings, *, seed: int, counts: Mapping[str, int], funnel: Iterable[FunnelRow],
-    splits: Mapping[str, Sequence[Instance]], digest: str, is_seed: bool, proof: Certificate, example: str,
-    rejected: int,
-) -> str:  # fmt: skip
-    """The text of README.md; it depends on data and settings only, not on the time."""
-    split = settings.section(IircSettings).split
+def write_dataset_card(
+    folder: Path, run: Run, *, funnel: Iterable[FunnelRow], splits: Mapping[str, Sequence[Instance]], proof: Certificate
+) -> dict[str, Any]:
+    """Write the card (:func:`write_recipe_card`)."""
+    split = run.section(IircSettings).split
     random = "" if split.leak_free else "\n\n**Split at random, for comparison only: splits share passages and articles.**"
     instances = [instance for split_instances in splits.values() for instance in split_instances]
     sections = [
@@ -47,21 +47,10 @@ def dataset_card(
         "## Splits\n\n" + proof.to_markdown().strip(),
         "## Samples\n\n" + "\n".join(_samples(instances)),
     ]
-    described = domain_settings(settings)
-    return readme(
-        about=f"{ABOUT}{random}{SEED_WARNING if is_seed else ''}",
-        counts=counts,
-        size=table(["split", "questions", "passages"], [_size(name, splits[name]) for name in SPLITS]),
-        digest=digest,
-        schema=OF_RECIPES,
-        meanings=MEANINGS,
-        example=example,
-        sections=sections,
-        made=f"Recipe `iirc` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
-        rejected=rejected,
-        paper=papers.IIRC,
-        **{**described, "limits": LIMITS},
+    counts = {name: len(instances_of_split) for name, instances_of_split in splits.items()}
+    size = table(["split", "questions", "passages"], [_size(name, splits[name]) for name in SPLITS])
+    return write_recipe_card(
+        folder, run, "iirc", about=ABOUT + random, counts=counts, size=size, sections=sections, paper=papers.IIRC, limits=LIMITS
     )
 
 
@@ -98,9 +87,9 @@ def _share(count: int, total: int) -> str:
     return f"{100 * count / total:.1f}%" if total else "–"
 
 
-def _samples(instances: Sequence[Instance], most: int = 12) -> list[str]:
+def _samples(instances: Sequence[Instance]) -> list[str]:
     lines = []
-    for instance in instances[:most]:
+    for instance in instances[:SAMPLES]:
         note = noted(instance, NAME)
         answer = f"{', '.join(instance.answers)} {note['unit']}".strip() if instance.answerable else "none"
         lines.append(f"- {escaped(instance.question)} **{escaped(answer)}** (passage: {escaped(instance.paragraphs[0].title or '')})")

@@ -6,8 +6,9 @@ Raise a stage's ``version`` whenever its output changes for the same input: work
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
 from kgqa.runs.funnel import FunnelRow, count_list, reasons_of, removals
-from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.runs.stage import Run, Stage, StageOutput, settings_and_seed
 from kgqa.settings.iirc import IircSettings
 from kgqa.settings.linking import is_english
 from kgqa.settings.musique import MusiqueSettings
@@ -49,7 +50,7 @@ WITHHELD = 1.2
 
 def ask_over_links(run: Run) -> StageOutput:
     """single_hop, values → asked, refused: questions over links, worded, answered and checked."""
-    settings, musique = _settings(run), _as_musique(run).domain.settings.section(MusiqueSettings)
+    settings, musique = _settings(run), _as_musique(run).section(MusiqueSettings)
     tables = run.tables(*SOURCES)
     run.progress.start("Asking over links", None, "questions")
     funnel: list[FunnelRow] = []
@@ -72,7 +73,7 @@ def ask_over_links(run: Run) -> StageOutput:
         settings,
         seed=run.seed,
     )
-    funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", removed=None, left=candidates.height))
+    funnel.append(FunnelRow(stage=STAGE, what="questions", reason="put together by patterns", left=candidates.height))
     if not candidates.height:
         raise EmptyResult(
             f"no passage links to an article with more information: {reasons_of(funnel)}; provide more documents and facts, or "
@@ -177,7 +178,7 @@ def _values(run: Run, funnel: list[FunnelRow]) -> pl.DataFrame:
     funnel += removals(STAGE, "values", drops, entering=run.table("values", columns=["entity"]).num_rows)
     if not values.height:
         reason = "neither graph nor texts have dates or quantities, so patterns over values ask nothing"
-        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, removed=None, left=None, setting="iirc.values"))
+        funnel.append(FunnelRow(stage=STAGE, what="values", reason=reason, setting="iirc.values"))
     return values
 
 
@@ -218,7 +219,7 @@ def choose(run: Run) -> StageOutput:
     funnel = removals("choose", "questions", counts_of_reasons, entering=questions.height, settings=settings_of_reasons)
     if is_raised:
         reason = "there are too few patterns or types of answer to keep all shares, so they were raised"
-        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, removed=None, left=None, setting="iirc.max_pattern"))
+        funnel.append(FunnelRow(stage="choose", what="questions", reason=reason, setting="iirc.max_pattern"))
     in_limits = questions.filter(mask)
     if not in_limits.height:
         raise EmptyResult(f"no question satisfies the limits: {reasons_of(funnel)}; change [iirc].")
@@ -236,11 +237,10 @@ def choose(run: Run) -> StageOutput:
 
 
 def _settings(run: Run) -> IircSettings:
-    return run.domain.settings.section(IircSettings)
+    return run.section(IircSettings)
 
 
-def _only(*names: str) -> Callable[[Run], object]:
-    return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+_only = partial(settings_and_seed, IircSettings)
 
 
 def _asked_with(run: Run) -> object:

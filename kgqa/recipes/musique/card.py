@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
-from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.recipes import papers
-from kgqa.recipes.musique.measures import MEASURES, Evenness
+from kgqa.recipes.card import SAMPLES, percent, with_steps, write_recipe_card
+from kgqa.recipes.musique.measures import MEASURES, evenness, set_measures
 from kgqa.recipes.musique.shortcut_baselines import HOPS, SCORES, unlearned
 from kgqa.recipes.musique.unasked_relations import WHY, SilentRelation
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import SEED_WARNING, domain_settings, escaped, funnel_table, readme, table
+from kgqa.runs.card import escaped, funnel_table, table
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.domain import DomainSettings
+from kgqa.runs.stage import Run
 from kgqa.settings.musique import COMPOSERS, FILTERS, SHAPES, MusiqueSettings
 from kgqa.splits.certificate import Certificate
 
@@ -45,32 +47,25 @@ UNTOLD = (
 )
 
 
-def dataset_card(
-    settings: DomainSettings,
+def write_dataset_card(
+    folder: Path,
+    run: Run,
     *,
-    seed: int,
-    counts: Mapping[str, int],
+    splits: Mapping[str, Sequence[Instance]],
     shapes: Mapping[str, Mapping[str, int]],
     funnel: Iterable[FunnelRow],
-    samples: Sequence[Instance],
-    digest: str,
-    is_seed: bool,
     proof: Certificate,
     unpaired_count: int,
     filter_figures: Mapping[str, Any],
     guess_figures: Mapping[str, Mapping[str, Any]],
-    shortcut_figures: Mapping[str, Sequence[float]],
-    even: Mapping[str, Evenness],
-    example: str,
-    rejected: int,
     silent: Sequence[SilentRelation],
     idle: Sequence[str],
-) -> str:
-    """The text of README.md; it depends on data and settings only, not on the time."""
-    musique = settings.section(MusiqueSettings)
+) -> dict[str, Any]:
+    """Write the card (:func:`write_recipe_card`)."""
+    musique = run.section(MusiqueSettings)
     composer, filter_name = musique.composition.composer, musique.disconnection.use
     warning = f"\n\n{UNFILTERED}" if filter_name == "none" else ""
-    splits = (
+    random = (
         "" if musique.split.leak_free else "\n\n**Split at random, for comparison only: splits share questions, answers and paragraphs.**"
     )
     sections = [
@@ -80,25 +75,21 @@ def dataset_card(
         f"## How the questions were written\n\nBy `{composer}`: {COMPOSERS[composer]}. Disconnected pairs "
         f"were found by `{filter_name}`{': ' + FILTERS[filter_name] if filter_name in FILTERS else ''}.",
         "## Shortcut baselines\n\n" + _guessed(filter_figures, guess_figures),
-        "## Shortcuts and balance\n\n" + _given_away(shortcut_figures, even),
+        "## Shortcuts and balance\n\n" + _given_away(splits),
         "## Splits\n\n" + proof.to_markdown().strip(),
-        "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
+        "## Samples\n\n" + "\n".join(map(with_steps, islice(chain.from_iterable(splits.values()), SAMPLES))),
     ]
-    return readme(
-        about=f"{ABOUT}{warning}{splits}{SEED_WARNING if is_seed else ''}",
+    counts = {split: len(instances) for split, instances in splits.items()}
+    return write_recipe_card(
+        folder,
+        run,
+        "musique",
+        about=ABOUT + warning + random,
         counts=counts,
         size=table(["split", "questions", *SHAPES], [_size(split, counts, shapes) for split in SPLITS]),
-        digest=digest,
-        schema=OF_RECIPES,
-        meanings=MEANINGS,
-        example=example,
         sections=sections,
-        made=f"Recipe `musique` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
-        twins=("full",),
-        rejected=rejected,
         paper=papers.MUSIQUE,
-        **domain_settings(settings),
+        twins=("full",),
     )
 
 
@@ -140,21 +131,18 @@ def _guessed(filter_figures: Mapping[str, Any], set_figures: Mapping[str, Mappin
     return "\n\n".join([*parts, table(["", "what it is", "answer F1"], rows)])
 
 
-def _given_away(shortcut_figures: Mapping[str, Sequence[float]], even: Mapping[str, Evenness]) -> str:
-    rows = [[name, MEASURES[name], _percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in shortcut_figures.items()]
+def _given_away(splits: Mapping[str, Sequence[Instance]]) -> str:
+    measures, even = set_measures(splits), {split: evenness(instances) for split, instances in splits.items()}
+    rows = [[name, MEASURES[name], percent(sum(scores) / len(scores)) if scores else "–"] for name, scores in measures.items()]
     columns = ["split", "different answers", "most frequent answer", "last step", "wording without names", "relation, of all facts", "hops"]
     by_split = [
         [
-            split, f"{of.answers:,}", *map(_percent, (of.answer, of.last, of.template, of.relation)),
-            ", ".join(f"{number}: {_percent(share)}" for number, share in of.hops.items()),
+            split, f"{of.answers:,}", *map(percent, (of.answer, of.last, of.template, of.relation)),
+            ", ".join(f"{number}: {percent(share)}" for number, share in of.hops.items()),
         ]
         for split, of in even.items()
     ]  # fmt: skip
     return "\n\n".join(["In per cent. No reader is used.", table(["", "what it is", "share"], rows), table(columns, by_split)])
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
 
 
 def _interval(figure: Mapping[str, Any]) -> str:
@@ -165,9 +153,3 @@ def _interval(figure: Mapping[str, Any]) -> str:
 
 def _size(split: str, counts: Mapping[str, int], shapes: Mapping[str, Mapping[str, int]]) -> list[str]:
     return [split, f"{counts[split]:,}", *(f"{shapes[split].get(name, 0):,}" for name in SHAPES)]
-
-
-def _sample(instance: Instance) -> str:
-    """A question, its steps and its answer on one line, escaped for a Markdown list."""
-    steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
-    return f"- {escaped(instance.question)} **{escaped(instance.answers[0])}** ({escaped(steps)})"

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from kgqa.recipes.musique.composers.chain import Chain, Hop, Need
-from kgqa.recipes.musique.shapes import EDGES, HOPS, hops_of
+from kgqa.recipes.musique.shapes import EDGES, HOPS, chain_hops, edges_of
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.recipes.names.kinds import PERSON, WHO, answer_kinds
 from kgqa.records import Paragraph
@@ -61,9 +60,9 @@ class Chains:
     def __init__(self, chains: pa.Table, pairs: pa.Table, single_hop: pa.Table, paragraphs: pa.Table) -> None:
         """``chains`` as in ``shapes.py``."""
         self.shape = chains["shape"].to_numpy()
-        self.edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+        self.edges = edges_of(chains)
         self.pairs, self.pool = pairs, Pool(single_hop, paragraphs)
-        self.hops = hops_of(self.shape, self.edges, pairs)
+        self.hops = chain_hops(chains, pairs)
 
     def __len__(self) -> int:
         """The number of chains."""

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from kgqa.arrays.hashes import mixed
 from kgqa.arrays.kernel import kernel
-from kgqa.recipes.musique.shapes import hops_of
+from kgqa.recipes.musique.shapes import chain_hops, edges_of
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.recipes.names.kinds import answer_kinds
 from kgqa.settings.musique import SHAPES, ShapeSettings
@@ -17,8 +17,7 @@ from kgqa.settings.musique import SHAPES, ShapeSettings
 
 def answer_types(chains: pa.Table, pairs: pa.Table, single_hop: pa.Table) -> npt.NDArray[np.int64]:
     """For each chain a number for the type of its last answer: the noun of its question, or its templates. Shape: chains."""
-    hops = hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
-    last_answers = _last(hops)
+    last_answers = _last(chain_hops(chains, pairs))
     last_rows, inverse = np.unique(last_answers, return_inverse=True)
     rows = single_hop.select(["question", "answer", "kind", "relations"]).take(pa.array(last_rows)).to_pylist()
     names = []
@@ -38,8 +37,7 @@ def choose_chains(
     the answer types do (``types``: a number for each chain). Within a type the order is random.
     """
     shape, draw = chains["shape"].to_numpy(), chains["draw"].to_numpy()
-    edges = np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
-    hops = hops_of(shape, edges, pairs)
+    edges, hops = edges_of(chains), chain_hops(chains, pairs)
     length = (hops >= 0).sum(axis=1)
     table = pl.DataFrame({"row": np.arange(len(shape)), "shape": shape, "type": types, "draw": draw, "length": length})
     # A turn for each chain within its type, then a place within its shape: so types take turns in a shape, and shapes with each other.

@@ -54,7 +54,7 @@ def compose_questions(run: Run) -> StageOutput:
                 stage="compose", what="questions", reason=reason, removed=removed_count, left=left_count, setting="musique.composition"
             )
         )
-    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", removed=None, left=left_count))
+    funnel.append(FunnelRow(stage="compose", what="questions", reason=f"composed by {settings.composer}", left=left_count))
     if not questions:
         raise EmptyResult(f"no question could be composed: {reasons_of(funnel)}; give another --composer, or change [musique.composition].")
     answers = composer.answers_used() if isinstance(composer, llm.LlmComposer) else {}
@@ -84,7 +84,7 @@ def choose_expressible(run: Run, candidates: pa.Table, tables: Mapping[str, pa.T
     Rules are fast, so their failures show here: a chain that they cannot compose is dropped, and chains are chosen again until all chosen
     ones can be composed. Whether a phrase fits within another phrase does not show in the pairs alone.
     """
-    settings = run.domain.settings.section(MusiqueSettings)
+    settings = run.section(MusiqueSettings)
     pairs, single_hop = tables["connected"], tables["single_hop"]
     types = answer_types(candidates, pairs, single_hop)
     chains = Chains(candidates, pairs, single_hop, tables["paragraphs"])
@@ -217,13 +217,13 @@ def expressible_pairs(run: Run, tables: dict[str, pa.Table], funnel: list[Funnel
 
 
 def _rules(run: Run) -> rules.RuleComposer:
-    settings = run.domain.settings.section(MusiqueSettings)
+    settings = run.section(MusiqueSettings)
     return rules.RuleComposer(_templates(run), max_clauses=settings.composition.max_clauses, forms=settings.forms, seed=run.seed)
 
 
 def _templates(run: Run) -> dict[str, TemplateSettings]:
-    return {} if run.sets else templates_of(run.table("relations"), run.domain.settings.section(MusiqueSettings))
+    return {} if run.sets else templates_of(run.table("relations"), run.section(MusiqueSettings))
 
 
 def _settings(run: Run) -> CompositionSettings:
-    return run.domain.settings.section(MusiqueSettings).composition
+    return run.section(MusiqueSettings).composition

@@ -60,9 +60,7 @@ class Stating:
         answers, owners = answer_names(single_hop)
         entities, entity_owners = _subject_names(single_hop)
         names = pa.concat_arrays([answers, entities])
-        titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-        contents = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
-        places, groups = find_names(names, contents)
+        places, groups = find_names(names, pa.array(shown_texts(paragraphs), pa.large_string()))
         question_mentions, asked_groups = find_names(names, single_hop["question"].combine_chunks())
         assert (groups == asked_groups).all()
         of_answers, of_entities = groups[: len(answers)], groups[len(answers) :]
@@ -77,8 +75,7 @@ class Stating:
 
     def silent(self, rows: Rows2, hops: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """For each of ``rows``, whether the paragraph answers none of the questions ``hops``, and so may be a distractor."""
-        flags: npt.NDArray[np.bool_] = _silent(rows, hops, *self.arrays()[:-1])
-        return flags
+        return _silent(rows, hops, *self.arrays()[:-1])
 
     def arrays(self) -> tuple[npt.NDArray[np.integer], ...]:
         """The arrays of the index in the order of the kernels' parameters."""

@@ -13,32 +13,28 @@ import pyarrow.compute as pc
 
 from kgqa.formats.columns import OF_RECIPES
 from kgqa.formats.native import write_split
+from kgqa.recipes.card import write_splits
 from kgqa.recipes.contrasts import pool
 from kgqa.recipes.contrasts.unanswerable import unanswerable
-from kgqa.recipes.musique.card import dataset_card
+from kgqa.recipes.musique.card import write_dataset_card
 from kgqa.recipes.musique.chains import Chains
 from kgqa.recipes.musique.instances import InstanceMaker
-from kgqa.recipes.musique.measures import evenness, relations_of, set_measures
+from kgqa.recipes.musique.measures import relations_of
 from kgqa.recipes.musique.rivals import NO_RIVAL
 from kgqa.recipes.musique.shortcut_baselines import set_figures
+from kgqa.recipes.musique.split_contexts import FEW_PARAGRAPHS
 from kgqa.recipes.musique.unasked_relations import SilentRelation
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow, Rejection
-from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.settings.musique import MusiqueSettings
-from kgqa.splits.certificate import certificate
-from kgqa.splits.leakage import SharedItems, add_split
 
 FULL = "full"
 """The folder of the questions with their twins, as MuSiQue-Full."""
 FILES = frozenset({f"{folder}{split}.parquet" for folder in ("", f"{FULL}/") for split in SPLITS} | {"rejected.parquet", "README.md"})
 CERTIFIED = ("questions", "facts", "hop-answers", "hop-entities", "supporting-paragraphs")
-"""Items of ``kgqa.splits.items.KINDS`` that the certificate compares: all that step S5 keeps apart; answers as texts and as entities."""
-SAMPLES = 12
-"""Sample questions on the card."""
+"""Items that the certificate compares: all that step S5 keeps apart; answers as texts and as entities."""
 
 
 def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines: dict[str, Any]) -> dict[str, Any]:
@@ -46,70 +42,38 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
 
     Memory: the questions with their paragraphs; equal paragraphs are one object.
     """
-    settings = run.domain.settings.section(MusiqueSettings)
-    names = (
-        "single_hop",
-        "refused_single_hop",
-        "paragraphs",
-        "connected",
-        "chains",
-        "parted",
-        "capped",
-        "contexts",
-        "unshown",
-        "composed",
+    settings = run.section(MusiqueSettings)
+    tables = run.tables(
+        "single_hop", "refused_single_hop", "paragraphs", "connected", "chains", "parted", "capped", "contexts", "unshown", "composed",
         "refused",
-    )
-    tables = run.tables(*names)
+    )  # fmt: skip
     chains = Chains(tables["chains"], tables["connected"], tables["single_hop"], tables["paragraphs"])
     maker = InstanceMaker(chains)
     further_names = chains.pool.further_names()
     (folder / FULL).mkdir(parents=True)
-    counts, shapes, unpaired_count = {}, {}, 0
-    shared = {kind: SharedItems() for kind in CERTIFIED}
-    samples: list[Instance] = []
-    splits: dict[str, list[Instance]] = {}
     run.progress.start("Writing the dataset", len(tables["composed"]), "questions")
-    for split in SPLITS:
-        instances = list(_instances(split, tables, maker, settings))
-        counts[split], splits[split] = len(instances), instances
-        shapes[split] = Counter(instance.id.partition("__")[0] for instance in instances)
-        samples += instances[:SAMPLES]
-        write_split(instances, folder / f"{split}.parquet", OF_RECIPES)
-        unpaired_count += _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed)
-        add_split(shared, split, instances)
-        run.progress.advance(len(instances))
+    splits, proof = write_splits(folder, run, lambda split: _instances(split, tables, maker, settings), certified=CERTIFIED)
+    unpaired_count = sum(
+        _write_full(folder / FULL / f"{split}.parquet", instances, further_names, seed=run.seed) for split, instances in splits.items()
+    )
     _write_rejected(folder / "rejected.parquet", tables, chains, settings_of={row.reason: row.setting for row in funnel})
     guess_figures = set_figures(splits, seed=run.seed)
-    proof = certificate(counts, shared, {}, words={}, threshold=0.0, seed=run.seed)
-    card = partial(
-        dataset_card,
-        run.domain.settings,
-        seed=run.seed,
-        counts=counts,
-        shapes={split: dict(counter) for split, counter in shapes.items()},
+    shapes = {split: dict(Counter(instance.id.partition("__")[0] for instance in instances)) for split, instances in splits.items()}
+    described = write_dataset_card(
+        folder,
+        run,
+        splits=splits,
+        shapes=shapes,
         funnel=funnel,
-        samples=samples[:SAMPLES],
-        is_seed=run.domain.is_seed,
         proof=proof,
         unpaired_count=unpaired_count,
         filter_figures=_filtered(run),
         guess_figures=guess_figures,
-        shortcut_figures=set_measures(splits),
-        even={split: evenness(instances) for split, instances in splits.items()},
-        example=example(folder, counts),
-        rejected=rejected_count(folder),
         silent=_silent(run),
         idle=_idle(tables["single_hop"], splits),
     )
-    described = write_card(folder, lambda digest: card(digest=digest))
-    return {
-        "counts": counts,
-        "shortcuts": guess_figures,
-        "from": "musique",
-        "shapes": {split: dict(counter) for split, counter in shapes.items()},
-        **described,
-    }
+    counts = {split: len(instances) for split, instances in splits.items()}
+    return {"counts": counts, "shortcuts": guess_figures, "from": "musique", "shapes": shapes, **described}
 
 
 def _silent(run: Run) -> list[SilentRelation]:
@@ -176,8 +140,10 @@ def _write_rejected(path: Path, tables: dict[str, pa.Table], chains: Chains, *, 
     unsplit = [row for row in range(len(chains)) if row not in place]
     rows = [(row, "", "split", cap_reasons.get(row, "some of it is shared with another split")) for row in unsplit]
     lone_chains = set(tables["unshown"]["chain"].to_pylist())
-    few = "too few paragraphs do not state an answer"
-    rows += [(row, SPLITS[place[row]], "contexts", NO_RIVAL if row in lone_chains else few) for row in sorted(place.keys() - with_context)]
+    rows += [
+        (row, SPLITS[place[row]], "contexts", NO_RIVAL if row in lone_chains else FEW_PARAGRAPHS)
+        for row in sorted(place.keys() - with_context)
+    ]
     refusals = zip(tables["refused"]["chain"].to_pylist(), tables["refused"]["reason"].to_pylist(), strict=True)
     rows += [(row, SPLITS[place[row]], "compose", reason) for row, reason in refusals]
     names, values = chains.rows["question"], chains.rows

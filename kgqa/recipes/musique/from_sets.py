@@ -19,7 +19,7 @@ from kgqa.recipes.musique.pool import PARAGRAPHS, REASONS, REFUSED, SINGLE_HOP
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.records import REFERENCE, Instance, Paragraph
 from kgqa.runs.files import key_of
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, removals
 from kgqa.settings.musique import SingleHopSettings
 from kgqa.sources.tables import arrow
 
@@ -85,18 +85,10 @@ class _Collected:
 
     def funnel(self) -> list[FunnelRow]:
         """The funnel: questions read, and questions dropped for each reason."""
-        left_count = self.total
-        rows = [FunnelRow(stage=STAGE, what="questions", reason="read", removed=None, left=left_count)]
-        for reason in REASONS:
-            if self.reasons[reason]:
-                left_count -= self.reasons[reason]
-                rows.append(
-                    FunnelRow(
-                        stage=STAGE, what="questions", reason=REASONS[reason], removed=self.reasons[reason], left=left_count,
-                        setting=SETTINGS.get(reason, ""),
-                    )
-                )  # fmt: skip
-        return rows
+        drops = {sentence: self.reasons[reason] for reason, sentence in REASONS.items() if self.reasons[reason]}
+        settings = {REASONS[reason]: setting for reason, setting in SETTINGS.items()}
+        read = FunnelRow(stage=STAGE, what="questions", reason="read", left=self.total)
+        return [read, *removals(STAGE, "questions", drops, entering=self.total, settings=settings)]
 
     def tables(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """``single_hop``, ``paragraphs`` and what was refused."""

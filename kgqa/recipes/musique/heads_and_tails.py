@@ -58,13 +58,13 @@ def answer_names(single_hop: pa.Table) -> tuple[pa.Array, npt.NDArray[np.int32]]
     return pa.concat_arrays([answers, lists.flatten()]), np.concatenate([np.arange(len(answers), dtype=np.int32), owners])
 
 
-def names_and_answers(single_hop: pa.Table) -> tuple[Adjacency, Adjacency]:
-    """Question → groups of the names in it, and question → groups of its answer's names."""
+def names_and_answers(single_hop: pa.Table, texts: pa.Array) -> tuple[Adjacency, Adjacency]:
+    """Text → groups of the answers' names in it, and question → groups of its answer's names. O(bytes)."""
     names, owners = answer_names(single_hop)
-    mentions, groups = find_names(names, single_hop["question"].combine_chunks())
+    places, groups = find_names(names, texts)
     valid = groups >= 0
     return (
-        Adjacency.from_pairs(mentions.text, mentions.name, len(single_hop)),
+        Adjacency.from_pairs(places.text, places.name, len(texts)),
         Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
     )
 
@@ -81,19 +81,12 @@ class Within:
     def joins(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> Bools:
         """For each pair of questions, whether the answer of ``first`` contains a name of the answer of ``second``."""
         firsts, seconds = first.astype(np.int64), second.astype(np.int64)
-        flags: Bools = _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
-        return flags
+        return _meeting(firsts, seconds, self.mentions.offsets, self.mentions.targets, self.groups.offsets, self.groups.targets)
 
 
 def answers_within(single_hop: pa.Table) -> Within:
     """Look for all names of answers in all answers. O(bytes)."""
-    names, owners = answer_names(single_hop)
-    places, groups = find_names(names, single_hop["answer"].combine_chunks())
-    valid = groups >= 0
-    return Within(
-        Adjacency.from_pairs(places.text, places.name, len(single_hop)),
-        Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop)),
-    )
+    return Within(*names_and_answers(single_hop, single_hop["answer"].combine_chunks()))
 
 
 @kernel
@@ -172,8 +165,7 @@ def _stands_alone(mentions: Mentions, questions: pa.ChunkedArray) -> Bools:
     is_separate = ~((stop < end) & np.isin(next_byte, joiners)) & ~((start > begin) & np.isin(previous_byte, joiners))
     goes_on = (stop + 1 < end) & (next_byte == ord(" ")) & ((second_case == CAPITAL) | (second_case == FIGURE))
     word = _word_before(data, begin, start)
-    flags: Bools = is_separate & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
-    return flags
+    return is_separate & ~goes_on & ~((word >= 0) & (cases_at(data, np.maximum(word, 0), case_table()) == CAPITAL))
 
 
 @kernel

@@ -53,7 +53,7 @@ class InStore:
 
     def __init__(self, run: Run) -> None:
         """Store the run; nothing is written before the first query."""
-        self.run, self.settings = run, run.domain.settings.section(MusiqueSettings)
+        self.run, self.settings = run, run.section(MusiqueSettings)
 
     def pairs(self, sides: Sides) -> pl.DataFrame:
         """The pairs, as :func:`kgqa.recipes.musique.pairs.composable_pairs` expects them."""

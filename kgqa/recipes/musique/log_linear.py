@@ -23,6 +23,7 @@ import pyarrow as pa
 from kgqa.arrays.hashes import mixed, text_hashes
 from kgqa.arrays.kernel import kernel
 from kgqa.arrays.parallel import Engine
+from kgqa.arrays.rows import offsets_of
 from kgqa.metrics.normalize import normalize
 from kgqa.readers.lexical.spans import name_places
 from kgqa.readers.scores import answer_score, support_score
@@ -200,9 +201,7 @@ class LogLinear:
 
 def _ragged(rows: Sequence[Sequence[int] | npt.NDArray[np.generic]], kind: type[np.generic]) -> tuple[Numbers, npt.NDArray[np.generic]]:
     """Offsets (rows + 1) and concatenated values of rows of different lengths."""
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return offsets, np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
+    return offsets_of(list(map(len, rows))), np.concatenate([np.zeros(0, kind), *rows]).astype(kind)
 
 
 @lru_cache(maxsize=1 << 16)

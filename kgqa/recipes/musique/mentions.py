@@ -11,7 +11,7 @@ import pyarrow as pa
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.texts import text_buffers
-from kgqa.arrays.tokens import character_tables, tokenize
+from kgqa.arrays.tokens import character_tables, token_arrays, tokenize
 from kgqa.arrays.words import places
 from kgqa.linking.trie import build_trie, find_child, find_token
 
@@ -53,12 +53,8 @@ def find_names(names: pa.Array, texts: pa.Array) -> tuple[Mentions, Numbers]:
 
 @kernel
 def _find(data, offsets, classes, folded, plain, codes, roles, vocabulary, nodes, transitions):  # type: ignore[no-untyped-def]
-    longest = 1
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
+    starts, ends, hashes, spellings, initials = token_arrays(offsets)
+    tokens, edges = np.empty(len(starts), np.int32), np.empty(len(starts), np.uint8)
     out = np.empty((1024, 4), np.int32)
     size = 0
     for text in range(len(offsets) - 1):

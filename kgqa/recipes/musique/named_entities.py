@@ -72,8 +72,7 @@ def entity_answers(single_hop: pa.Table, paragraphs: pa.Table, settings: PairSet
 def _may_be_no_name(answers: pa.Array) -> Bools:
     """Mask of answers that look like a figure, a phrase or an adjective; :func:`_is_entity` accepts all others."""
     faults = (_FIGURE, _SMALL_WORD, ADJECTIVE.pattern.join("^$"))
-    flags: Bools = np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
-    return flags
+    return np.any([pc.match_substring_regex(answers, fault).to_numpy(zero_copy_only=False) for fault in faults], axis=0)
 
 
 def paragraph_of(title: str, text: str) -> Paragraph:
@@ -121,5 +120,4 @@ def _name_like(names: pa.Array, texts: pa.ChunkedArray, capital_share: float) ->
     as_name = (inner_count == 0) | (capital >= capital_share * inner_count)
     english = are_english(texts.take(np.unique(np.linspace(0, len(texts) - 1, LOOK).astype(np.int64))).to_pylist())
     as_noun = (totals < 3) | (modifies < MODIFIER_SHARE * totals) | (not english)
-    flags: Bools = (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]
-    return flags
+    return (group >= 0) & (as_name & as_noun)[np.maximum(group, 0)]

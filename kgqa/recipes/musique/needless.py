@@ -10,8 +10,8 @@ import polars as pl
 import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency, find
-from kgqa.recipes.musique.heads_and_tails import Within, answer_names
-from kgqa.recipes.musique.mentions import find_names
+from kgqa.recipes.musique.contexts import shown_texts
+from kgqa.recipes.musique.heads_and_tails import Within, names_and_answers
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.shapes import Rows4
 from kgqa.sources.tables import frame
@@ -72,15 +72,8 @@ class Shortcuts:
 
 
 def _stated_in(single_hop: pa.Table, paragraphs: pa.Table) -> Within:
-    names, owners = answer_names(single_hop)
-    titles, texts = paragraphs["title"].to_pylist(), paragraphs["text"].to_pylist()
-    contents = pa.array([f"{title}\n{text}" for title, text in zip(titles, texts, strict=True)], pa.large_string())
-    places, groups = find_names(names, contents)
-    mentions = Adjacency.from_pairs(places.text, places.name, len(paragraphs)).take(single_hop["paragraph"].to_numpy())
-    valid = groups >= 0
-    return Within(
-        Adjacency(offsets=mentions.offsets, targets=mentions.targets), Adjacency.from_pairs(owners[valid], groups[valid], len(single_hop))
-    )
+    names, groups = names_and_answers(single_hop, pa.array(shown_texts(paragraphs), pa.large_string()))
+    return Within(names.take(single_hop["paragraph"].to_numpy()), groups)
 
 
 def needless_pairs(pairs: pa.Table, single_hop: pa.Table, shortcuts: Shortcuts, implied: float) -> dict[str, Bools]:

@@ -103,7 +103,7 @@ def _filtered(pairs: pl.DataFrame, mask: Bools, reason: str, rows: list[FunnelRo
 def _count_pairs(sides: Sides) -> tuple[list[FunnelRow], int]:
     """The funnel of the conditions on each side alone, and the number of pairs left; pairs are counted without being built."""
     left_count = _products(sides.heads, sides.tails, None, None)
-    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], removed=None, left=left_count)]
+    rows = [FunnelRow(stage=STAGE, what="pairs", reason=CONDITIONS["raw"], left=left_count)]
     for reason, head, tail, setting in (
         ("long", "short", "short", "musique.shapes.max_tokens"),
         ("entity", "entity", "short", "musique.pairs.capital_share"),
@@ -150,7 +150,7 @@ def _different(pairs: pl.DataFrame, work: Work) -> Bools:
 
 def _two_paragraphs(pairs: pl.DataFrame, work: Work) -> Bools:
     paragraph = work.single_hop["paragraph"].to_numpy()
-    return paragraph[pairs["head"].to_numpy()] != paragraph[pairs["tail"].to_numpy()]  # type: ignore[no-any-return]
+    return paragraph[pairs["head"].to_numpy()] != paragraph[pairs["tail"].to_numpy()]
 
 
 def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
@@ -165,5 +165,4 @@ def _no_circle(pairs: pl.DataFrame, work: Work) -> Bools:
     is_circle = np.zeros(len(head), np.bool_)
     is_circle[names.sources()[is_named]] = True
     group = work.group_of_question
-    flags: Bools = ~is_circle & (group[head] != group[tail])
-    return flags
+    return ~is_circle & (group[head] != group[tail])

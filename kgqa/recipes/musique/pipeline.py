@@ -38,9 +38,9 @@ from kgqa.recipes.musique.needless import REASONS as NEEDLESS, Shortcuts, needle
 from kgqa.recipes.musique.pairs import composable_pairs
 from kgqa.recipes.musique.pool import REFUSED, STATED
 from kgqa.recipes.musique.rivals import NO_RIVAL, Rivals
-from kgqa.recipes.musique.shapes import Rows4, build_chains, hops_of
+from kgqa.recipes.musique.shapes import build_chains, chain_hops
 from kgqa.recipes.musique.shortcut_baselines import NOTHING_LEARNED, hop_figures, set_figures, unlearned
-from kgqa.recipes.musique.split_contexts import SplitContexts
+from kgqa.recipes.musique.split_contexts import FEW_PARAGRAPHS, SplitContexts
 from kgqa.recipes.musique.splitting import spread
 from kgqa.recipes.musique.tags import pipeline_version
 from kgqa.recipes.musique.unasked_relations import SilentRelation
@@ -50,8 +50,8 @@ from kgqa.recipes.values.stage import stages_with_values
 from kgqa.recipes.values.table import one_each
 from kgqa.records import SPLITS
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow, reasons_of
-from kgqa.runs.stage import Run, Stage, StageOutput
+from kgqa.runs.funnel import FunnelRow, count_list, reasons_of, removals
+from kgqa.runs.stage import Run, Stage, StageOutput, settings_and_seed
 from kgqa.settings.defaults import STORE
 from kgqa.settings.musique import SHAPES, MusiqueSettings
 from kgqa.sources.tables import frame
@@ -155,7 +155,7 @@ def filter_pairs(run: Run) -> StageOutput:
         return StageOutput(tables={"connected": tables["pairs"]}, funnel=[row], report={"filter": "none"}, note="not filtered")
     if not can_judge(tables["pairs"]):
         row = FunnelRow(
-            stage="disconnection", what="pairs", removed=None, left=None, setting="musique.disconnection",
+            stage="disconnection", what="pairs", setting="musique.disconnection",
             reason=f"the {tables['pairs'].num_rows:,} pairs have too few different questions to fit the filter's readers, so nothing is "
             "filtered; provide more documents and facts",
         )  # fmt: skip
@@ -207,17 +207,17 @@ def make_chains(run: Run) -> StageOutput:
     if settings.shapes.needed:
         shortcuts = Shortcuts.of(single_hop, tables["paragraphs"], None if run.sets else run.table("facts"))
         usable = _needed_pairs(usable, needless_pairs(pairs, single_hop, shortcuts, settings.shapes.implied), "pairs", funnel)
-    mentions, groups = names_and_answers(single_hop)
+    mentions, groups = names_and_answers(single_hop, single_hop["question"].combine_chunks())
     ask = partial(InStore(run).chains, pairs) if run.traversal == "cypher" else None
     candidates = build_chains(single_hop, pairs, usable, mentions, groups, settings.shapes, seed=run.seed, ask=ask)
-    funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", removed=None, left=len(candidates)))
+    funnel.append(FunnelRow(stage="shapes", what="chains", reason="of short questions, in six shapes", left=len(candidates)))
     if shortcuts is not None:
-        is_needless = needless_chains(_hops(candidates, pairs), shortcuts)
+        is_needless = needless_chains(chain_hops(candidates, pairs), shortcuts)
         candidates = candidates.filter(pa.array(_needed_pairs(np.ones(len(candidates), np.bool_), is_needless, "chains", funnel)))
     if settings.contexts.branches and BOTH in pc.unique(single_hop["kind"]).to_pylist():
         # The contexts would drop these after the splits were balanced.
         rivals = Rivals.of(single_hop, tables["paragraphs"], tables["stated"], Stating.of(single_hop, tables["paragraphs"]))
-        has_rivals = ~rivals.lone(_hops(candidates, pairs))
+        has_rivals = ~rivals.lone(chain_hops(candidates, pairs))
         row = FunnelRow(
             stage="shapes", what="chains", reason=NO_RIVAL, removed=int((~has_rivals).sum()), left=int(has_rivals.sum()),
             setting="musique.contexts.branches",
@@ -235,24 +235,16 @@ def make_chains(run: Run) -> StageOutput:
     return StageOutput(tables={"chains": chains}, funnel=funnel, report={"shapes": dict(counts)}, note=note)
 
 
-def _hops(chains: pa.Table, pairs: pa.Table) -> Rows4:
-    """The questions of each chain (:func:`hops_of`)."""
-    return hops_of(chains["shape"].to_numpy(), np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1), pairs)
-
-
 def _needed_pairs(
     mask: npt.NDArray[np.bool_], needless: Mapping[str, npt.NDArray[np.bool_]], unit: str, funnel: list[FunnelRow]
 ) -> npt.NDArray[np.bool_]:
     """Those of ``mask`` that no reason speaks against; each reason has its row."""
+    entering, counts = int(mask.sum()), {}
     for name, is_needless in needless.items():
-        next_mask = mask & ~is_needless
-        funnel.append(
-            FunnelRow(
-                stage="shapes", what=unit, reason=NEEDLESS[name], removed=int(mask.sum() - next_mask.sum()), left=int(next_mask.sum()),
-                setting="musique.shapes.implied" if name == "implied" else "musique.shapes.needed",
-            )
-        )  # fmt: skip
-        mask = next_mask
+        counts[NEEDLESS[name]] = int((mask & is_needless).sum())
+        mask = mask & ~is_needless
+    settings = {NEEDLESS[name]: f"musique.shapes.{'implied' if name == 'implied' else 'needed'}" for name in needless}
+    funnel += removals("shapes", unit, counts, entering=entering, settings=settings)
     return mask
 
 
@@ -268,7 +260,7 @@ def split_chains(run: Run) -> StageOutput:
     tables = run.tables("single_hop", "paragraphs", "connected", "chains")
     chains = tables["chains"]
     run.progress.start("Splitting", len(chains), "chains")
-    hops = _hops(chains, tables["connected"])
+    hops = chain_hops(chains, tables["connected"])
     shares = (settings.train, settings.dev, settings.test)
     chain_features = features(Chains(chains, tables["connected"], tables["single_hop"], tables["paragraphs"]))
     if settings.leak_free:
@@ -281,30 +273,22 @@ def split_chains(run: Run) -> StageOutput:
     split[list(exclusions)] = DROPPED
     split_rows = np.flatnonzero(split != DROPPED)
     reason = "some of it is shared with another split" if settings.leak_free else "split at random: splits share questions and answers"
-    left_count = len(chains) - leak_count
-    rows = [FunnelRow(stage="split", what="chains", reason=reason, removed=leak_count, left=left_count, setting="musique.split.leak_free")]
     frequency = Counter(exclusions.values())
-    for name, sentence in UNEVEN.items():
-        left_count -= frequency[name]
-        rows.append(
-            FunnelRow(
-                stage="split",
-                what="chains",
-                reason=sentence,
-                removed=frequency[name],
-                left=left_count,
-                setting=f"musique.split.{UNEVEN_SETTINGS[name]}",
-            )
-        )
+    drops = {reason: leak_count, **{sentence: frequency[name] for name, sentence in UNEVEN.items()}}
+    setting_of = {reason: "musique.split.leak_free"}
+    setting_of |= {sentence: f"musique.split.{UNEVEN_SETTINGS[name]}" for name, sentence in UNEVEN.items()}
+    rows = removals("split", "chains", drops, entering=len(chains), settings=setting_of)
     counts = {name: int((split == number).sum()) for number, name in enumerate(SPLITS)}
     split_table = pa.table({"chain": pa.array(split_rows.astype(np.int32)), "split": pa.array(split[split_rows])})
-    note = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     excluded_rows = sorted(exclusions)
     left_out = pa.table(
         {"chain": pa.array(excluded_rows, pa.int32()), "reason": pa.array([UNEVEN[exclusions[row]] for row in excluded_rows], pa.string())}
     )
     return StageOutput(
-        tables={"parted": split_table, "capped": left_out}, funnel=rows, report={"split": counts, "leaking": leak_count}, note=note
+        tables={"parted": split_table, "capped": left_out},
+        funnel=rows,
+        report={"split": counts, "leaking": leak_count},
+        note=count_list(counts),
     )
 
 
@@ -341,17 +325,11 @@ def show_paragraphs(run: Run) -> StageOutput:
             f"each shows {count}; provide more documents for harder contexts"
         )
         setting = "musique.contexts.paragraphs"
-        funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, removed=None, left=None, setting=setting))
+        funnel.append(FunnelRow(stage="contexts", what="chains", reason=reason, setting=setting))
     lacks_rival = is_complete & showing.lacking(paragraph_rows) & settings.branches
-    rows = [("too few paragraphs do not state an answer", ~is_complete, "paragraphs"), (NO_RIVAL, lacks_rival, "branches")]
-    left_count = len(is_complete)
-    for reason, mask, name in rows:
-        left_count -= int(mask.sum())
-        funnel.append(
-            FunnelRow(
-                stage="contexts", what="chains", reason=reason, removed=int(mask.sum()), left=left_count, setting=f"musique.contexts.{name}"
-            )
-        )
+    drops = {FEW_PARAGRAPHS: int((~is_complete).sum()), NO_RIVAL: int(lacks_rival.sum())}
+    setting_of = {FEW_PARAGRAPHS: "musique.contexts.paragraphs", NO_RIVAL: "musique.contexts.branches"}
+    funnel += removals("contexts", "chains", drops, entering=len(is_complete), settings=setting_of)
     complete = is_complete & ~lacks_rival
     if not complete.any():
         raise EmptyResult(
@@ -373,11 +351,10 @@ def _context_sizes(largest: int, hops: int) -> list[int]:
 
 
 def _settings(run: Run) -> MusiqueSettings:
-    return run.domain.settings.section(MusiqueSettings)
+    return run.section(MusiqueSettings)
 
 
-def _only(*names: str) -> Callable[[Run], object]:
-    return lambda run: [_settings(run).model_dump(mode="json", include=set(names)), run.seed]
+_only = partial(settings_and_seed, MusiqueSettings)
 
 
 def _with_readers(*names: str) -> Callable[[Run], object]:

@@ -67,5 +67,4 @@ REASONS = {
 
 def tokens_of(single_hop: pa.Table) -> npt.NDArray[np.int32]:
     """The number of words of each question; int32."""
-    counts: npt.NDArray[np.int32] = pc.count_substring_regex(single_hop["question"], r"\S+").to_numpy().astype(np.int32)
-    return counts
+    return pc.count_substring_regex(single_hop["question"], r"\S+").to_numpy().astype(np.int32)

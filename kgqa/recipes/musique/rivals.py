@@ -112,8 +112,7 @@ class Rivals:
 
 def _row(rows: object, number: int) -> npt.NDArray[np.int32]:
     offsets, targets = rows.offsets, rows.targets  # type: ignore[attr-defined]
-    result: npt.NDArray[np.int32] = targets[offsets[number] : offsets[number + 1]]
-    return result
+    return targets[offsets[number] : offsets[number + 1]]
 
 
 def _texts(values: object) -> list[str]:

@@ -77,8 +77,7 @@ def same_type(pairs: pl.DataFrame, single_hop: pa.Table, paragraphs: pa.Table) -
         asked_for = next((kind[0] for kind in kinds if len(kind) > 1 and kind[0] in CLASSES), None)
         if asked_for is not None and asked_for not in about[name]:
             of_other_type.append(head)
-    stays: Bools = ~pairs["head"].is_in(of_other_type).to_numpy()
-    return stays
+    return ~pairs["head"].is_in(of_other_type).to_numpy()
 
 
 def _about(names: pl.Series, paragraphs: pa.Table) -> dict[str, set[str]]:

@@ -43,6 +43,16 @@ Rows4 = npt.NDArray[np.int32]
 """Chains × 4 rows of ``single_hop``, padded with -1; or chains × (shape number, three rows of ``pairs``)."""
 
 
+def edges_of(chains: pa.Table) -> npt.NDArray[np.int32]:
+    """The pairs of each chain (chains × 3, padded with -1)."""
+    return np.stack([chains[f"edge_{place}"].to_numpy() for place in (1, 2, 3)], axis=1)
+
+
+def chain_hops(chains: pa.Table, pairs: pa.Table) -> Rows4:
+    """The questions of each chain of a table (:func:`hops_of`)."""
+    return hops_of(chains["shape"].to_numpy(), edges_of(chains), pairs)
+
+
 def hops_of(shape: npt.NDArray[np.integer], edges: npt.NDArray[np.int32], pairs: pa.Table) -> Rows4:
     """The questions of each chain, in order (chains × 4, padded with -1); ``edges``: chains × 3."""
     head, tail = pairs["head"].to_numpy(), pairs["tail"].to_numpy()
@@ -99,7 +109,7 @@ def _search(
     head, tail, start = (pairs[name].to_numpy() for name in ("head", "tail", "start"))
     edge_starts = np.searchsorted(tail[edges], np.arange(len(tokens) + 1)).astype(np.int64)
     limits = (settings.max_tokens_short, settings.max_tokens_long)
-    rows: Rows4 = _chains(
+    return _chains(
         head,
         tail,
         start,
@@ -113,7 +123,6 @@ def _search(
         groups.targets,
         *limits,
     )
-    return rows
 
 
 def _drawn_edges(
@@ -127,8 +136,7 @@ def _drawn_edges(
         {"edge": short_rows.astype(np.int32), "tail": tail[short_rows], "start": start[short_rows], "head": head[short_rows], "draw": draws}
     )
     picks = table.sort("tail", "start", "draw", "head").filter(pl.int_range(pl.len()).over("tail", "start") < settings.fan_in)
-    edges: npt.NDArray[np.int32] = picks.sort("tail", "start", "head")["edge"].to_numpy()
-    return edges
+    return picks.sort("tail", "start", "head")["edge"].to_numpy()
 
 
 def _early_answers(hops: Rows4, within: Within) -> Bools:

@@ -19,6 +19,9 @@ from kgqa.recipes.musique.contexts import Rows2, Stating, build_contexts
 from kgqa.recipes.musique.rivals import Rivals, padded
 from kgqa.settings.musique import ContextSettings
 
+FEW_PARAGRAPHS = "too few paragraphs do not state an answer"
+"""Why a chain has no context."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitContexts:

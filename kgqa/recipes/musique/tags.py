@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from kgqa.errors import MissingInput, SettingsError
+from kgqa.errors import MissingInput, SettingsError, require_packages
 from kgqa.recipes.musique.named_entities import Bools
 from kgqa.recipes.musique.wording import ASKED
 from kgqa.runs.files import file_hashes
@@ -38,8 +38,7 @@ def pipeline_version(name: str) -> object:
 
 
 def _load_pipeline(name: str) -> Language:
-    if find_spec("spacy") is None:
-        raise SettingsError("musique.pairs.spacy needs spaCy, which is not installed; run: pip install 'kgqa[spacy]'")
+    require_packages("musique.pairs.spacy", "spacy", "spacy")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # deprecation warnings of other packages
         import spacy

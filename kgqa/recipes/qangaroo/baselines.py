@@ -14,7 +14,7 @@ from kgqa.arrays.int32 import narrow
 from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.rows import IntArray, Rows, find, paired
 from kgqa.arrays.texts import text_buffers
-from kgqa.arrays.tokens import character_tables, token_hashes, tokenize
+from kgqa.arrays.tokens import character_tables, token_arrays, token_hashes, tokenize
 from kgqa.linking.trie import find_token, slots_of
 from kgqa.readers.lexical.paragraph_scores import best_paragraphs, inverse_frequency
 from kgqa.recipes.qangaroo.samples import Samples
@@ -122,8 +122,7 @@ def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
     sample = samples.question_of_candidate()
     ties = shuffling(samples.questions.id[sample], samples.candidates.targets, purpose="ties")
     order = np.lexsort((ties, scores, sample))
-    is_right: npt.NDArray[np.bool_] = samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
-    return is_right
+    return samples.is_answer()[order[samples.candidates.offsets[1:] - 1]]
 
 
 def _score(name: str, split: str, samples: Samples, scores: Scores, chance: float | None, rng: np.random.Generator) -> Score:
@@ -138,7 +137,7 @@ def _score(name: str, split: str, samples: Samples, scores: Scores, chance: floa
 
 def max_mention(samples: Samples, data: BaselineData) -> Scores:
     """The number of mentions of each candidate in the support documents."""
-    return _max_mention(  # type: ignore[no-any-return]
+    return _max_mention(
         samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets, samples.documents.targets,
         data.links.offsets, data.links.targets, data.link_counts, int(max(data.links.targets.max(initial=0),
         samples.candidates.targets.max(initial=0))) + 1,
@@ -237,11 +236,7 @@ def _numbered(data, text_offsets, classes, folded, plain, slots, words):  # type
 
     Returns offsets (int64, texts + 1), token numbers (int32) and frequencies (int64, ``words``).
     """
-    longest = 1
-    for text in range(len(text_offsets) - 1):
-        longest = max(longest, text_offsets[text + 1] - text_offsets[text])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
+    starts, ends, hashes, spellings, initials = token_arrays(text_offsets)
     offsets, out = np.zeros(len(text_offsets), np.int64), np.empty(max(16, (text_offsets[-1] - text_offsets[0]) // 8), np.int32)
     frequency, last_text = np.zeros(words, np.int64), np.full(words, -1, np.int64)
     for text in range(len(text_offsets) - 1):

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.recipes import papers
+from kgqa.recipes.card import write_recipe_card
 from kgqa.recipes.qangaroo.evidence_card import GRADES, PAPERS_RECIPE, beside_the_paper, relations_section
 from kgqa.recipes.qangaroo.instances import Hidden
 from kgqa.recipes.qangaroo.relation_figures import RelationFigures
-from kgqa.runs.card import SEED_WARNING, baseline_table, domain_settings, escaped, funnel_table, readme, table
+from kgqa.runs.card import baseline_table, escaped, funnel_table, table
 from kgqa.runs.funnel import FunnelRow
-from kgqa.settings.domain import DomainSettings
+from kgqa.runs.stage import Run
 
 
-def dataset_card(
-    settings: DomainSettings, *, seed: int, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
-    hidden_counts: Hidden, digest: str, is_seed: bool, paths: Sequence[tuple[str, int, int]] = (),
-    relations: Sequence[RelationFigures] = (), recipe_counts: Mapping[str, int] | None = None, example: str = "", rejected: int = 0,
-) -> str:  # fmt: skip
-    """The text of README.md; it depends only on data and settings, never on the clock.
+def write_dataset_card(
+    folder: Path, run: Run, *, counts: dict[str, int], funnel: Iterable[FunnelRow], baselines: dict[str, list[dict[str, Any]]],
+    hidden_counts: Hidden, paths: Sequence[tuple[str, int, int]] = (), relations: Sequence[RelationFigures] = (),
+    recipe_counts: Mapping[str, int] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Write the card (:func:`write_recipe_card`).
 
     ``paths``: label, number of samples and number of distinct answers of each path that questions use. Only for graded sets: ``relations``,
     and ``recipe_counts``, the number of samples of the paper's recipe by split.
@@ -36,26 +37,27 @@ def dataset_card(
         *([beside_the_paper(counts, recipe_counts, baselines)] if has_grades and recipe_counts else []),
         f"## What the masked twin hides\n\n{_masking_note(hidden_counts)}",
     ]
-    return readme(
-        about=_about(is_seed=is_seed),
+    return write_recipe_card(
+        folder,
+        run,
+        "qangaroo",
+        about=_ABOUT,
         counts=counts,
         size=table(["split", "samples"], [[split, f"{count:,}"] for split, count in counts.items()]),
-        digest=digest,
-        schema=OF_RECIPES,
-        meanings=MEANINGS,
-        example=example,
         sections=sections,
-        made=f"Recipe `qangaroo` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
+        paper=papers.WIKIHOP,
         tasks=("question-answering", "multiple-choice"),
         twins=("masked",),
-        rejected=rejected,
-        paper=papers.WIKIHOP,
-        **domain_settings(settings),
     )
 
 
 SHOWN_PATHS = 20
+_ABOUT = (
+    "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
+    "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "
+    "The folder `masked/` holds the masked twin, with placeholders for candidates in texts, titles, candidates and answers; its ids, "
+    "chains and mentions still name the entities, so readers must not use them. `rejected.parquet` lists the rejected questions."
+)
 _BASELINES = (
     "Accuracy in per cent with 95% bootstrap intervals over samples. No baseline reads: whatever they score can be had without reading. "
     "Majority and document-cue are fitted on train. The filters are applied one after the other, from left to right."
@@ -78,13 +80,3 @@ def _masking_note(hidden_counts: Hidden) -> str:
         "on token boundaries, for labels and all other names of a sample's candidates, their plurals and possessives, and adjectives that "
         "English endings derive from proper nouns. It ignores numbers, single characters, and function words that never link to the entity."
     )
-
-
-def _about(*, is_seed: bool) -> str:
-    text = (
-        "Multiple-choice questions over several documents: a query (subject, relation, ?), candidates of the right type, and the documents "
-        "on the chains to them. Made by kgqa with the recipe of WikiHop and MedHop (Welbl, Stenetorp and Riedel 2018). "
-        "The folder `masked/` holds the masked twin, with placeholders for candidates in texts, titles, candidates and answers; its ids, "
-        "chains and mentions still name the entities, so readers must not use them. `rejected.parquet` lists the rejected questions."
-    )
-    return text + (SEED_WARNING if is_seed else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,14 @@ import pyarrow.parquet as pq
 
 from kgqa.arrays.rows import distinct, paired
 from kgqa.formats.columns import OF_RECIPES
-from kgqa.recipes.qangaroo.card import dataset_card
+from kgqa.recipes.qangaroo.card import write_dataset_card
 from kgqa.recipes.qangaroo.gates import GATES
 from kgqa.recipes.qangaroo.instances import Hidden, InstanceMaker, instance_ids, question_texts
 from kgqa.recipes.qangaroo.relation_figures import relation_figures
 from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.records import SPLITS
-from kgqa.runs.card import example, rejected_count
 from kgqa.runs.files import write_parquet
 from kgqa.runs.funnel import FunnelRow
-from kgqa.runs.manifest import write_card
 from kgqa.runs.stage import Run
 from kgqa.settings.qangaroo import QangarooSettings
 
@@ -99,17 +96,16 @@ def write_dataset(folder: Path, run: Run, *, funnel: list[FunnelRow], baselines:
     maker = InstanceMaker(tables, run.domain.settings, samples=samples, seed=run.seed)
     hidden_counts = write_splits(folder, samples, maker, run=run)
     write_rejected(folder / "rejected.parquet", run)
-    card = partial(
-        dataset_card, run.domain.settings, seed=run.seed, counts=counts, funnel=funnel, baselines=baselines, hidden_counts=hidden_counts,
-        is_seed=run.domain.is_seed, paths=_paths(run, samples), example=example(folder, counts),
-        rejected=rejected_count(folder), **_evidence(run),
+    described = write_dataset_card(
+        folder, run, counts=counts, funnel=funnel, baselines=baselines, hidden_counts=hidden_counts, paths=_paths(run, samples),
+        **_evidence(run),
     )  # fmt: skip
-    return {"counts": counts, "masked": asdict(hidden_counts), **write_card(folder, lambda digest: card(digest=digest))}
+    return {"counts": counts, "masked": asdict(hidden_counts), **described}
 
 
 def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
     """Label, number of samples and number of distinct answers of each path that questions use; most samples first."""
-    if run.domain.settings.section(QangarooSettings).queries != "paths":
+    if run.section(QangarooSettings).queries != "paths":
         return []
     labels, relation = run.table("asked_relations")["label"].to_pylist(), samples.questions.relation
     answers = np.bincount(distinct(paired(relation, samples.questions.answer)) >> 32, minlength=len(labels))
@@ -119,7 +115,7 @@ def _paths(run: Run, samples: Samples) -> list[tuple[str, int, int]]:
 
 def _evidence(run: Run) -> dict[str, Any]:
     """The arguments of the card that only graded sets have: relations, and the samples of the paper's recipe."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     if not settings.evidence.use or settings.queries != "relations":
         return {}
     record = run.workspace.finished("filter_samples")

@@ -129,8 +129,7 @@ class Distractors:
         rival = (find(of_document, paired(documents, target)) >= 0).astype(np.int64)
         rival += find(of_path, paired(samples.questions.relation[sample], target)) >= 0
         earlier = over_earlier(samples, hops, self.linked, self.ranks, self.articles) >= 0
-        lure: npt.NDArray[np.float64] = np.round(3 * earlier + TOPICAL * topical + near + co_mention_scores + rival, 6)
-        return lure
+        return np.round(3 * earlier + TOPICAL * topical + near + co_mention_scores + rival, 6)
 
 
 def _articles_of_others(bridges: Rows, bridge: IntArray, articles: IntArray) -> tuple[Offsets, IntArray]:
@@ -191,8 +190,7 @@ def _earlier_places(hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArr
     is_other = ~links.contains(articles[earlier], hops["answer"][sample])
     sample, earlier = sample[is_other], earlier[is_other]
     rank = ranks.of(hops["document"][sample], earlier)
-    places: npt.NDArray[np.int32] = np.stack([sample, earlier, articles[earlier], rank]).astype(np.int32)
-    return places
+    return np.stack([sample, earlier, articles[earlier], rank]).astype(np.int32)
 
 
 def _rivals(
@@ -256,7 +254,7 @@ def _earlier_entities(hops: Hops, links: Adjacency, ranks: Ranks, articles: IntA
 def over_earlier(samples: Samples, hops: Hops, links: Adjacency, ranks: Ranks, articles: IntArray) -> IntArray:
     """For each candidate the first entity in the subject's document, before the bridge, whose article mentions the candidate; or -1."""
     sample, entity = _earlier_entities(hops, links, ranks, articles)
-    return _over_earlier(  # type: ignore[no-any-return]
+    return _over_earlier(
         samples.candidates.offsets,
         samples.candidates.targets,
         row_bounds(sample, len(samples)),
@@ -284,8 +282,7 @@ class Ranks:
 
     def of(self, document: IntArray, entity: IntArray) -> IntArray:
         """The rank of each entity in its document, from 0; -1 if it has no article or is not mentioned."""
-        ranks: IntArray = self._ranks[find(self._pairs, paired(document, entity))]
-        return ranks
+        return self._ranks[find(self._pairs, paired(document, entity))]
 
 
 class Types:
@@ -314,7 +311,7 @@ def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, max
     >>> named_together(mentioning, np.array([0]), np.array([1]), 9).tolist()
     [1]
     """
-    return count_shared(mentioning.offsets, mentioning.targets, first, second, max_count)  # type: ignore[no-any-return]
+    return count_shared(mentioning.offsets, mentioning.targets, first, second, max_count)
 
 
 @kernel

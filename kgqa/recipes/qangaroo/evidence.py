@@ -70,7 +70,7 @@ class Evidence:
         question = samples.question_of_candidate()
         offsets, targets, roles, _ = self._arrays[:4]
         bounds, keys, _, confidence = self._arrays[8:12]
-        return _by_facts(  # type: ignore[no-any-return]
+        return _by_facts(
             samples.questions.head[question], samples.candidates.targets, samples.questions.relation[question],
             offsets, targets, roles, bounds, keys, confidence, self._turned,
         )  # fmt: skip

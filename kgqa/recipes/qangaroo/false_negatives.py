@@ -32,7 +32,7 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
         facts.offsets, facts.targets, facts.roles, samples.questions.head[question], samples.candidates.targets,
         samples.questions.relation[question], says.offsets, says.targets,
     )  # fmt: skip
-    return is_joined & ~samples.is_answer()  # type: ignore[no-any-return]
+    return is_joined & ~samples.is_answer()
 
 
 def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:
@@ -49,7 +49,7 @@ def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasure
         facts.offsets, facts.targets, facts.roles, samples.questions.answer[question], samples.candidates.targets,
         np.zeros(len(question), np.int32), says.offsets, says.targets,
     )  # fmt: skip
-    return is_joined & ~samples.is_answer()  # type: ignore[no-any-return]
+    return is_joined & ~samples.is_answer()
 
 
 def stated_beside_answers(samples: Samples, stated: Adjacency) -> BoolArray:

@@ -25,10 +25,10 @@ from kgqa.recipes.qangaroo.gates import (
     ShortcutSuffices,
 )
 from kgqa.recipes.qangaroo.rejected import empty_sentence, gate_rows, pass_gates, rejected_table
-from kgqa.recipes.qangaroo.samples import Samples, splits_note
+from kgqa.recipes.qangaroo.samples import Samples
 from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, named_in_rows
 from kgqa.records import SPLITS
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, count_list
 from kgqa.runs.stage import Run, StageOutput
 from kgqa.settings.qangaroo import BiasSettings, QangarooSettings
 
@@ -41,7 +41,7 @@ Mentions = Callable[[Samples], npt.NDArray[np.float64]]
 
 def filter_samples(run: Run) -> StageOutput:
     """Samples → the samples that the filters keep, and the rejected ones; the report has the baselines before and after each filter."""
-    recipe = run.domain.settings.section(QangarooSettings)
+    recipe = run.section(QangarooSettings)
     settings = recipe.bias
     samples, recipe_samples = (Samples.from_table(run.table(name)) for name in ("samples", "plain"))
     tables = run.tables("entities", "documents", "links", "names", "mentions", coded=True)
@@ -74,7 +74,7 @@ def filter_samples(run: Run) -> StageOutput:
     # One filter at a time, so that the card shows the effect of each on the baselines.
     for gate in gates:
         for sentence in gate.raised(samples):
-            remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, removed=None, left=None, setting=gate.setting))
+            remarks.append(FunnelRow(stage="filter", what="questions", reason=sentence, setting=gate.setting))
         samples, gate_rejections = pass_gates(samples, [gate])
         rejections += gate_rejections
         setting = " / ".join(name.rsplit(".", 1)[-1] for name in gate.setting.split(", "))
@@ -92,7 +92,7 @@ def filter_samples(run: Run) -> StageOutput:
             "kept": counts,
             "plain": recipe_samples.questions.by_split(),
         },
-        note=splits_note(counts),
+        note=count_list(counts),
     )
 
 
@@ -125,7 +125,7 @@ def named_gates(samples: Samples, run: Run, tables: dict[str, pa.Table]) -> list
     is_answer[samples.questions.answer] = True
     forms = Forms.of(tables, is_answer, language=run.domain.settings.linking.language)
     gates: list[SampleGate] = [AnswerNamedInQuery(named=named_in_rows(tables["entities"]["label"], samples.questions.head, forms))]
-    if run.domain.settings.section(QangarooSettings).answer_stated == "subject_document":
+    if run.section(QangarooSettings).answer_stated == "subject_document":
         articles = article_of(tables)
         subject_articles = articles[samples.questions.head]
         entities_named = named_in_rows(tables["documents"]["text"], subject_articles[subject_articles >= 0], forms)

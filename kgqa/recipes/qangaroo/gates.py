@@ -70,8 +70,7 @@ class NoDocumentFromSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """The subject leads to no document."""
-        mask: BoolArray = self.graph.documents_of.counts()[questions.head] == 0
-        return mask
+        return self.graph.documents_of.counts()[questions.head] == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +112,7 @@ class AnswerStatedBesideSubject(QuestionGate):
 
     def rejected(self, questions: Questions) -> BoolArray:
         """Some document states both subject and answer."""
-        return count_shared(self.stating.offsets, self.stating.targets, questions.head, questions.answer, 0) > 0  # type: ignore[no-any-return]
+        return count_shared(self.stating.offsets, self.stating.targets, questions.head, questions.answer, 0) > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,8 +189,7 @@ class RelationSaysLittle(SampleGate):
 
     def rejected(self, samples: Samples) -> BoolArray:
         """The relation is excluded."""
-        mask: BoolArray = self.left_out[samples.questions.relation]
-        return mask
+        return self.left_out[samples.questions.relation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,8 +246,7 @@ class PathLeadsAnywhere(SampleGate):
         """The product of the roles' functionalities is below ``least`` in both directions, or the path of an asymmetric relation has a
         symmetric one."""
         functional, by_likeness = self._looked_at(samples)
-        mask: BoolArray = (functional < self.least) | by_likeness
-        return mask
+        return (functional < self.least) | by_likeness
 
     def measured(self, samples: Samples) -> Measure:
         """The product in the better direction; nan if the path is rejected for a symmetric relation."""
@@ -289,8 +286,7 @@ class ChainAddsLittle(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """The odds given the chain are less than ``least`` times the odds given the frequency."""
         by_chain, by_frequency, min_ratio = self._odds(samples)
-        mask: BoolArray = by_chain < min_ratio * by_frequency
-        return mask
+        return by_chain < min_ratio * by_frequency
 
     def measured(self, samples: Samples) -> Measure:
         """The ratio of the two odds; nan if the frequency is 0."""
@@ -321,8 +317,7 @@ class AnotherImpliedMore(SampleGate):
         assert samples.grades is not None
         best_confidence = np.zeros(len(samples), np.float32)
         np.maximum.at(best_confidence, samples.question_of_candidate(), samples.grades["confidence"])
-        mask: BoolArray = best_confidence > _of_answers(samples)["confidence"]
-        return mask
+        return best_confidence > _of_answers(samples)["confidence"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,8 +334,7 @@ class RelationSeldomImplied(SampleGate):
     def rejected(self, samples: Samples) -> BoolArray:
         """The share of the relation's samples that are left is below ``least``."""
         counts = np.bincount(samples.questions.relation, minlength=len(self.samples))
-        mask: BoolArray = (counts < self.least * self.samples)[samples.questions.relation]
-        return mask
+        return (counts < self.least * self.samples)[samples.questions.relation]
 
     def measured(self, samples: Samples) -> Measure:
         """The share of the relation's samples that are left."""
@@ -360,8 +354,7 @@ def _decimal(confidence: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     >>> float(np.float32(0.9)), _decimal(np.array([0.9], np.float32)).tolist()
     (0.8999999761581421, [0.9])
     """
-    decimals: npt.NDArray[np.float64] = confidence.astype(np.float32).astype(str).astype(np.float64)
-    return decimals
+    return confidence.astype(np.float32).astype(str).astype(np.float64)
 
 
 def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
@@ -369,8 +362,7 @@ def _doubt(samples: Samples) -> npt.NDArray[np.float32]:
     if samples.grades is None:
         return np.zeros(len(samples), np.float32)
     grades = _of_answers(samples)
-    doubt: npt.NDArray[np.float32] = -(grades["useful"] if grades["useful"].any() else grades["confidence"])
-    return doubt
+    return -(grades["useful"] if grades["useful"].any() else grades["confidence"])
 
 
 def _entering(recipe_sizes: Mapping[int, int], split: int, actual_size: int) -> int:
@@ -480,8 +472,7 @@ class DocumentCue(SampleGate):
         documents = samples.documents.take(order)
         pairs = paired(samples.questions.answer[order][documents.sources()], documents.targets)
         _, number = np.unique(pairs, return_inverse=True)
-        survivors: npt.NDArray[np.integer] = order[_within(documents.offsets, number.astype(np.int64), limit)]
-        return survivors
+        return order[_within(documents.offsets, number.astype(np.int64), limit)]
 
     def number(self, samples: int) -> int:
         """The limit for a split with this many ``samples``.
@@ -554,8 +545,7 @@ class AnswerMostMentioned(SampleGate):
         top_counts = np.zeros(len(samples))
         np.maximum.at(top_counts, question, mentions)
         is_top = mentions == top_counts[question]
-        probability: npt.NDArray[np.float64] = is_top[samples.is_answer()] / np.bincount(question[is_top], minlength=len(samples))
-        return probability
+        return is_top[samples.is_answer()] / np.bincount(question[is_top], minlength=len(samples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

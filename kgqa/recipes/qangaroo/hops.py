@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kgqa.arrays.kernel import grown, kernel
-from kgqa.arrays.rows import IntArray, Offsets
+from kgqa.arrays.rows import IntArray, Offsets, offsets_of
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.recipes.qangaroo.corpus import places, subject_of
 from kgqa.rules.roles import Pairs
@@ -57,9 +57,7 @@ def text_hops(graph: Graph, tables: Mapping[str, pa.Table]) -> TextHops:
         entities_into.offsets, entities_into.targets, graph.entities_of.offsets, graph.entities_of.targets,
         mentions.offsets, mentions.entity, mentions.start, mentions.end, sentences.offsets, sentences.targets, subject, OPENING, NEAR,
     )  # fmt: skip
-    offsets = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return TextHops(offsets=offsets, before=sources, after=targets, grades=grades)
+    return TextHops(offsets=offsets_of(counts), before=sources, after=targets, grades=grades)
 
 
 @kernel

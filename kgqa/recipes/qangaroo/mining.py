@@ -50,7 +50,7 @@ class Mined:
 
 def mine_rules(run: Run) -> StageOutput:
     """Facts, edges and mentions → text_hops, path_rules, implied, role_measures."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "edges", coded=True)
     if settings.queries == "pairs" or (not settings.evidence.use and settings.queries == "relations"):
         return StageOutput(tables=_tables(_no_rules(tables)), note="evidence is turned off")
@@ -74,7 +74,7 @@ def mine_rules(run: Run) -> StageOutput:
     run.progress.advance(1)
     implications = mine_implied(graph, training.head, training.relation, training.tail)
     run.progress.advance(1)
-    row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", removed=None, left=len(rules))
+    row = FunnelRow(stage="mine", what="path rules", reason="mined from the training facts", left=len(rules))
     forwards, backwards = graph.functionality()
     result = Mined(hops=hops, rules=rules, implied=implications, forwards=forwards, backwards=backwards)
     return StageOutput(tables=_tables(result), funnel=[row], report={"rules": len(rules)}, note=f"{len(rules):,} path rules")
@@ -128,8 +128,7 @@ def _graph(tables: Mapping[str, pa.Table], triples: Triples, *, texts: Pairs, gr
 
 
 def _symmetric(tables: Mapping[str, pa.Table]) -> npt.NDArray[np.bool_]:
-    symmetric: npt.NDArray[np.bool_] = tables["relations"]["symmetric"].combine_chunks().to_numpy(zero_copy_only=False)
-    return symmetric
+    return tables["relations"]["symmetric"].combine_chunks().to_numpy(zero_copy_only=False)
 
 
 def read_mined(tables: Mapping[str, pa.Table]) -> Mined:
@@ -180,4 +179,4 @@ def _no_rules(tables: Mapping[str, pa.Table]) -> Mined:
 
 
 def _column(table: pa.Table, name: str) -> npt.NDArray[Any]:
-    return table[name].combine_chunks().to_numpy()  # type: ignore[no-any-return]
+    return table[name].combine_chunks().to_numpy()

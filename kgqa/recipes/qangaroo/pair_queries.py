@@ -334,7 +334,7 @@ class PairFinder:
         shares = sp.diags_array(1 / np.maximum(similar.sum(axis=1), 1e-9)) @ similar @ facts
         first, second = np.searchsorted(ends, subjects), np.searchsorted(ends, rivals)
         share = (shares[first, rivals] + shares[second, subjects]) / 2
-        return (share <= self._settings.likely) & (counts[rivals] >= self._settings.known)  # type: ignore[no-any-return]
+        return (share <= self._settings.likely) & (counts[rivals] >= self._settings.known)
 
     def _joined(self, first: IntArray, second: IntArray) -> npt.NDArray[np.bool_]:
         """For each pair whether facts, or hops that texts may state, join both entities to the same entity of another kind."""
@@ -345,7 +345,7 @@ class PairFinder:
             np.concatenate([source[bridges], possible["end"].to_numpy()]), np.concatenate([target[bridges], possible["bridge"].to_numpy()]),
             self._entities,
         )  # fmt: skip
-        return count_shared(neighbours.offsets, neighbours.targets, first, second, 0) > 0  # type: ignore[no-any-return]
+        return count_shared(neighbours.offsets, neighbours.targets, first, second, 0) > 0
 
 
 @kernel

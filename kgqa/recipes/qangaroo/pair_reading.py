@@ -34,7 +34,7 @@ PRIOR = 2
 
 def read_pairs(run: Run) -> StageOutput:
     """Sentences and facts → statements about pairs, with the probability, by the words of the sentence only, that a fact joins the two."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", coded=True)
     ends = np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind))
     pairs, facts = pairs_in_sentences(tables, ends), fact_graph(tables)
@@ -50,13 +50,13 @@ def read_pairs(run: Run) -> StageOutput:
     )  # fmt: skip
     run.progress.advance(1)
     rows = [
-        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", removed=None, left=len(pairs)),
+        FunnelRow(stage="read_texts", what="pairs", reason="read: pairs that a sentence mentions", left=len(pairs)),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence",
             left=int((labels & (probability >= settings.pairs.stated)).sum()), setting="qangaroo.pairs.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence",
             left=int((~labels & (probability >= settings.pairs.read)).sum()), setting="qangaroo.pairs.read",
         ),
     ]  # fmt: skip
@@ -118,5 +118,4 @@ def in_all_documents(pairs: SentencePairs, scores: FloatArray) -> FloatArray:
     count, total = np.bincount(pair), np.bincount(pair, scores)
     others = (total[pair] - scores + PRIOR * scores.mean()) / (count[pair] - 1 + PRIOR)
     documents = np.bincount(ones, minlength=first.max() + 1)[first]
-    corrected: FloatArray = scores + CONTEXTS * np.log(np.diff(pairs.bounds)) + OTHERS * others + SHARE * np.log(count[pair] / documents)
-    return corrected
+    return scores + CONTEXTS * np.log(np.diff(pairs.bounds)) + OTHERS * others + SHARE * np.log(count[pair] / documents)

@@ -17,10 +17,9 @@ from kgqa.recipes.qangaroo.filtering import filter_samples
 from kgqa.recipes.qangaroo.mining import mine_rules
 from kgqa.recipes.qangaroo.questions import ask
 from kgqa.recipes.qangaroo.reading import read_texts
-from kgqa.recipes.qangaroo.samples import splits_note
 from kgqa.recipes.qangaroo.traverse import traverse
 from kgqa.runs.domain import Domain
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, count_list
 from kgqa.runs.stage import Run, Stage, StageOutput
 from kgqa.settings.qangaroo import QangarooSettings
 
@@ -35,9 +34,9 @@ def ask_questions(run: Run) -> StageOutput:
         raise EmptyResult(
             "there are no facts in the training split, which provides the candidates; raise qangaroo.splits.train, or add facts."
         )
-    row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", removed=None, left=len(questions))
+    row = FunnelRow(stage="ask", what="questions", reason="asked: one per fact and direction", left=len(questions))
     counts = questions.by_split()
-    return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=splits_note(counts))
+    return StageOutput(tables={"questions": questions.to_table()}, funnel=[row], report={"questions": counts}, note=count_list(counts))
 
 
 def _candidates(run: Run, tables: dict[str, pa.Table]) -> pa.Array:
@@ -45,7 +44,7 @@ def _candidates(run: Run, tables: dict[str, pa.Table]) -> pa.Array:
 
 
 def _settings(run: Run) -> QangarooSettings:
-    return run.domain.settings.section(QangarooSettings)
+    return run.section(QangarooSettings)
 
 
 def _only(*names: str) -> Callable[[Run], object]:

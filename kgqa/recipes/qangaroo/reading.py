@@ -128,7 +128,7 @@ def read_texts(run: Run) -> StageOutput:
             opinions = np.column_stack([logit(statements.probability[is_asked].astype(np.float64)), logits])
             probability[is_asked] = weighed(opinions, is_fact[is_asked], is_fitted=(is_tested & half)[is_asked])
         left = int(is_asked.sum())
-        rows.append(FunnelRow(stage="read_texts", what="statements", reason=SECOND, removed=None, left=left, setting=ENCODER))
+        rows.append(FunnelRow(stage="read_texts", what="statements", reason=SECOND, left=left, setting=ENCODER))
     table = pa.table(
         {
             "document": document[statements.pair], "before": sources[statements.pair], "after": targets[statements.pair],
@@ -137,15 +137,15 @@ def read_texts(run: Run) -> StageOutput:
     )  # fmt: skip
     read_count = int((~is_fact & (probability >= settings.paths.read)).sum())
     rows = [
-        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", removed=None, left=len(document)),
+        FunnelRow(stage="read_texts", what="hops", reason="read: pairs that a document mentions", left=len(document)),
         FunnelRow(stage="read_texts", what="statements", reason=UNFIT, removed=int(odd.sum()), left=len(is_fact)),
         *rows,
         FunnelRow(
-            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are facts of the graph and stated with enough confidence",
             left=int((is_fact & (probability >= settings.paths.stated)).sum()), setting="qangaroo.paths.stated",
         ),
         FunnelRow(
-            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence", removed=None,
+            stage="read_texts", what="statements", reason="are no facts of the graph, and read with enough confidence",
             left=read_count, setting="qangaroo.paths.read",
         ),
     ]  # fmt: skip
@@ -173,7 +173,7 @@ def _by_facts_alone(text_hops: pa.Table, facts: RoleGraph) -> StageOutput:
     }
     row = FunnelRow(
         stage="read_texts", what="statements", reason="are facts whose ends a text names near each other; there are too few for training",
-        removed=None, left=len(role), setting="qangaroo.paths",
+        left=len(role), setting="qangaroo.paths",
     )  # fmt: skip
     table = pa.table({**{name: hop_rows[name].combine_chunks() for name in hop_rows.column_names}, **columns})
     return StageOutput(
@@ -194,5 +194,4 @@ def _are_facts(facts: RoleGraph, sources: IntArray, targets: IntArray, role: Int
     numbers, inverse = np.unique(paired(facts.sources(), facts.targets), return_inverse=True)
     fact_keys = inverse.astype(np.int64) * facts.role_count + facts.roles  # ascending: edges are ordered by role
     at = find(numbers, paired(sources, targets))
-    is_fact: npt.NDArray[np.bool_] = (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)
-    return is_fact
+    return (at >= 0) & (find(fact_keys, at * facts.role_count + role) >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
@@ -13,7 +14,7 @@ import pyarrow as pa
 
 from kgqa.recipes.qangaroo.gates import Gate, SampleGate
 from kgqa.recipes.qangaroo.samples import BoolArray, Questions, Samples
-from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.funnel import FunnelRow, removals
 
 
 class _Selectable(Protocol):
@@ -53,8 +54,7 @@ class FilteredChains:
 
     def __getitem__(self, column: str) -> npt.NDArray[Any]:
         """A column as an array."""
-        values: npt.NDArray[Any] = self.frame[column].to_numpy()
-        return values
+        return self.frame[column].to_numpy()
 
     def keep(self, mask: BoolArray, reason: str, setting: str) -> None:
         """Keep the chains with a true entry in ``mask``, and count the others."""
@@ -91,14 +91,11 @@ def _measures(gate: Gate, items: object, is_rejected: BoolArray) -> tuple[npt.ND
 
 def gate_rows(stage: str, sample_count: int, rejections: list[RejectedQuestions]) -> list[FunnelRow]:
     """A funnel row for each gate; a gate that was applied twice has one row. ``sample_count``: number of items before the first gate."""
-    removed_counts: dict[type[Gate], int] = {}
+    drops = Counter[str]()
     for rejection in rejections:
-        removed_counts[rejection.gate] = removed_counts.get(rejection.gate, 0) + len(rejection.questions)
-    rows = []
-    for gate, count in removed_counts.items():
-        sample_count -= count
-        rows.append(FunnelRow(stage=stage, what="questions", reason=gate.reason, removed=count, left=sample_count, setting=gate.setting))
-    return rows
+        drops[rejection.gate.reason] += len(rejection.questions)
+    settings = {rejection.gate.reason: rejection.gate.setting for rejection in rejections}
+    return removals(stage, "questions", drops, entering=sample_count, settings=settings)
 
 
 def empty_sentence(

@@ -70,7 +70,7 @@ def relation_figures(run: Run, finished: Collection[str]) -> tuple[RelationFigur
     questions = Questions.from_table(run.table("questions"))
     count = tables["relations"].num_rows
     measures = relation_measures(training_facts(tables, questions), read_mined(tables), count, tables)
-    settings = run.domain.settings.section(QangarooSettings).evidence
+    settings = run.section(QangarooSettings).evidence
     lifts = measures.text_lift.tolist()
     columns: dict[str, Sequence[float | None]] = {
         "facts": measures.facts.tolist(), "subjects": measures.subjects.tolist(), "objects": measures.objects.tolist(),

@@ -62,7 +62,7 @@ class SampleEvidence:
         training, facts = training_facts(tables, questions), fact_graph(tables)
         return cls(
             _evidence=Evidence(facts, mined.hops, mined.rules, mined.implied),
-            settings=run.domain.settings.section(QangarooSettings).evidence, mined=mined, training=training, facts=facts,
+            settings=run.section(QangarooSettings).evidence, mined=mined, training=training, facts=facts,
             measures=relation_measures(training, mined, tables["relations"].num_rows, tables),
             labels=tables["relations"]["label"].to_pylist(),
         )  # fmt: skip

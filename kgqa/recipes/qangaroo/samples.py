@@ -169,8 +169,7 @@ class Samples:
 
     def is_answer(self) -> BoolArray:
         """For each entry of ``candidates.targets`` whether it is the answer of its question."""
-        matches: BoolArray = self.candidates.targets == self.questions.answer[self.question_of_candidate()]
-        return matches
+        return self.candidates.targets == self.questions.answer[self.question_of_candidate()]
 
     def to_table(self) -> pa.Table:
         """A table with one row per sample: the columns of questions, ``candidates``, ``chains`` and ``documents``, and ``grades`` if any.
@@ -230,21 +229,11 @@ def _grades(table: pa.Table) -> npt.NDArray[np.void] | None:
 
 
 def _lengths(array: pa.ListArray) -> npt.NDArray[np.int64]:
-    lengths: npt.NDArray[np.int64] = np.diff(array.offsets.to_numpy()).astype(np.int64)
-    return lengths
+    return np.diff(array.offsets.to_numpy()).astype(np.int64)
 
 
 def _rows(array: pa.ListArray) -> Rows:
     return Rows.from_counts(_lengths(array), array.flatten().to_numpy())
-
-
-def splits_note(counts: dict[str, int]) -> str:
-    """The counts of :meth:`Questions.by_split` as a line.
-
-    >>> splits_note({"train": 1200, "dev": 3})
-    'train 1,200, dev 3'
-    """
-    return ", ".join(f"{split} {count:,}" for split, count in counts.items())
 
 
 def chain_documents(candidates: Rows, chains: Rows, nodes: Rows) -> Adjacency:
@@ -263,8 +252,7 @@ def facts_on_path(grades: Grades, roles: int) -> npt.NDArray[np.integer]:
     [1]
     """
     hops = np.stack([grades[name] for name in HOP_ROLES])
-    count: npt.NDArray[np.integer] = ((hops >= 0) & (hops < roles)).sum(axis=0)
-    return count
+    return ((hops >= 0) & (hops < roles)).sum(axis=0)
 
 
 def by_length(grades: Grades, short: float, long: float) -> npt.NDArray[np.float32]:

@@ -26,7 +26,7 @@ def first_bridge(samples: Samples, links: Rows, first_places: IntArray, articles
     document → entities that it mentions; ``first_places``: the place of the first mention, for each entry; ``articles``: entity → document
     about it, or -1.
     """
-    return _first_bridge(  # type: ignore[no-any-return]
+    return _first_bridge(
         samples.questions.head, samples.candidates.offsets, samples.candidates.targets, samples.documents.offsets,
         samples.documents.targets, *_first_documents(samples), links.offsets, links.targets, first_places, articles, len(links.offsets) - 1,
     )  # fmt: skip
@@ -34,12 +34,12 @@ def first_bridge(samples: Samples, links: Rows, first_places: IntArray, articles
 
 def nearest(samples: Samples, links: Rows) -> Scores:
     """Minus the number of documents between the subject and each candidate; documents are adjacent if they mention the same entity."""
-    return _nearest(*_arrays(samples, links))  # type: ignore[no-any-return]
+    return _nearest(*_arrays(samples, links))
 
 
 def shared_entities(samples: Samples, links: Rows) -> Scores:
     """The number of entities that the documents with a candidate share with the subject's documents."""
-    return _shared(*_arrays(samples, links))  # type: ignore[no-any-return]
+    return _shared(*_arrays(samples, links))
 
 
 def _arrays(samples: Samples, links: Rows) -> tuple[object, ...]:

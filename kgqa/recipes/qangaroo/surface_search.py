@@ -19,7 +19,7 @@ from kgqa.arrays.kernel import grown, kernel
 from kgqa.arrays.particles import BEGINS, ENDS, mark_edges, particle_tables
 from kgqa.arrays.rows import Adjacency, IntArray, Rows, row_bounds
 from kgqa.arrays.texts import decode, text_buffers
-from kgqa.arrays.tokens import TOKEN_STEP, character_tables, spellings, token_hashes, tokenize
+from kgqa.arrays.tokens import TOKEN_STEP, character_tables, spellings, token_arrays, token_hashes, tokenize
 from kgqa.linking.dictionary import FREE, INITIAL
 from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.recipes.qangaroo.samples import BoolArray
@@ -114,7 +114,7 @@ def _scan(
 ) -> tuple[IntArray, IntArray]:
     """The places of ``forms`` as text and (start, end, entity); only of the sample's candidates if ``sample`` is not -1."""
     entities = int(max(forms.entity.max(initial=0), candidates.max(initial=0))) + 1
-    return _find(  # type: ignore[no-any-return]
+    return _find(
         *text_buffers(texts), *character_tables(), *particle_tables(), forms.slots, forms.firsts, forms.offsets,
         forms.entity, forms.case, forms.spelling, sample, offsets, candidates, entities,
     )  # fmt: skip
@@ -182,12 +182,8 @@ def _find(  # type: ignore[no-untyped-def]
     At each token, extend the sequence as long as it is a prefix of some form, and record the forms that it equals. O(tokens × length of
     the longest form).
     """
-    longest = 1
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
-    starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
-    spelling_hashes, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    edges, stamp = np.empty(longest, np.uint8), np.full(entities, -1, np.int64)
+    starts, ends, hashes, spelling_hashes, initials = token_arrays(offsets)
+    edges, stamp = np.empty(len(starts), np.uint8), np.full(entities, -1, np.int64)
     texts, rows, count, current = np.empty(1 << 12, np.int32), np.empty((1 << 12, 3), np.int32), 0, np.int64(-1)
     for text in range(len(offsets) - 1):
         sample = samples[text]

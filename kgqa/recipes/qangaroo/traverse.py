@@ -80,7 +80,7 @@ CHOICE = 4
 
 def traverse(run: Run) -> StageOutput:
     """Questions and edges → samples within the limits, and the rejected questions; with evidence also the samples of the paper's recipe."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     if settings.queries == "paths":
         return traverse_paths(run)
     if settings.queries == "pairs":
@@ -124,7 +124,7 @@ def traverse_paths(run: Run) -> StageOutput:
 
     If the limits leave fewer than ``SMALL`` samples, those that only make a large dataset varied (``LIFTED``) are lifted.
     """
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     documents = run.table("documents", columns=["id", "about", "text"])
     search = PathSearch(run=run, tables={**run.tables("entities", "relations", "facts"), "documents": documents})
     try:
@@ -151,7 +151,7 @@ def traverse_paths(run: Run) -> StageOutput:
 
 def traverse_pairs(run: Run) -> StageOutput:
     """Statements and mentions → samples about pairs within the limits, and the rejected queries."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "occurrences", "links", "edges", coded=True)
     all_questions = Questions.from_table(run.table("questions"))
     questions, funnel = _first_try(run, all_questions)
@@ -332,7 +332,7 @@ def _question_gates(tables: dict[str, pa.Table], graph: Graph, settings: Qangaro
 @contextmanager
 def _traversal(run: Run, graph: Graph, tables: dict[str, pa.Table]) -> Iterator[Traversal]:
     """The search: the kernel on the graph in memory, or the domain's queries in the store."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     max_documents = settings.traversal.max_documents
     if run.traversal == "kernel":
         is_closed = (

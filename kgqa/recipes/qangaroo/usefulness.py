@@ -57,8 +57,7 @@ class Usefulness:
         logits = np.full(len(chains), INTERCEPT)
         for name, weight in WEIGHTS.items():
             logits += weight * scaled(name, measures[name])
-        rounded: npt.NDArray[np.float64] = np.round(expit(logits), 6)
-        return rounded
+        return np.round(expit(logits), 6)
 
     def measures(self, chains: pl.DataFrame) -> dict[str, npt.NDArray[np.float64]]:
         """The measures of ``chains`` (``document, first, bridge, answer_document, second, answer, facts``), float64, one per chain.
@@ -118,8 +117,7 @@ def scaled(name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64
     >>> scaled("rivals", np.array([3.0, 1.0])).tolist(), scaled("together", np.array([3.0, 1.0])).round(3).tolist()
     ([0.75, 0.25], [1.386, 0.288])
     """
-    result: npt.NDArray[np.float64] = -np.log1p(-percentiles(values)) if name in FAME else percentiles(values)
-    return result
+    return -np.log1p(-percentiles(values)) if name in FAME else percentiles(values)
 
 
 def percentiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -128,12 +126,10 @@ def percentiles(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     >>> percentiles(np.array([7.0, 7.0, 9.0, 5.0])).tolist()
     [0.5, 0.5, 0.875, 0.125]
     """
-    result: npt.NDArray[np.float64] = (rankdata(values) - 0.5) / max(len(values), 1)
-    return result
+    return (rankdata(values) - 0.5) / max(len(values), 1)
 
 
 def _counts(keys: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """How often each of ``wanted`` is in ``keys``."""
     distinct_keys, counts = np.unique(keys, return_counts=True)
-    result: npt.NDArray[np.float64] = np.append(counts, 0)[find(distinct_keys, wanted)].astype(np.float64)
-    return result
+    return np.append(counts, 0)[find(distinct_keys, wanted)].astype(np.float64)

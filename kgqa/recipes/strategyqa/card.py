@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from kgqa.formats.columns import MEANINGS, OF_RECIPES
 from kgqa.recipes import papers
+from kgqa.recipes.card import SAMPLES, percent, with_steps, write_recipe_card
 from kgqa.records import SPLITS, Instance
-from kgqa.runs.card import SEED_WARNING, domain_settings, escaped, funnel_table, readme, table
-from kgqa.runs.domain import Domain
+from kgqa.runs.card import escaped, funnel_table, table
 from kgqa.runs.funnel import FunnelRow
+from kgqa.runs.stage import Run
 from kgqa.settings.strategyqa import TESTS, PatternSettings
 from kgqa.splits.certificate import Certificate
 
@@ -28,11 +31,12 @@ LIMITS = (
 )
 
 
-def dataset_card(
-    domain: Domain, *, seed: int, counts: Mapping[str, int], funnel: Iterable[FunnelRow], samples: Sequence[Instance], digest: str,
-    example: str, questions: pl.DataFrame, patterns: Mapping[str, PatternSettings], proof: Certificate,
-) -> str:  # fmt: skip
-    """The text of README.md; it depends on data and settings only, not on the time."""
+def write_dataset_card(
+    folder: Path, run: Run, *, funnel: Iterable[FunnelRow], splits: Mapping[str, Sequence[Instance]], questions: pl.DataFrame,
+    patterns: Mapping[str, PatternSettings], proof: Certificate,
+) -> dict[str, Any]:  # fmt: skip
+    """Write the card (:func:`write_recipe_card`)."""
+    counts = {split: len(instances) for split, instances in splits.items()}
     figures = (
         questions.group_by("pattern").agg(pl.len(), pl.col("yes").mean().alias("yes")).sort("len", "pattern", descending=[True, False])
     )
@@ -45,8 +49,8 @@ def dataset_card(
             escaped(patterns[name].question[0]),
             _test(patterns[name]),
             f"{count:,}",
-            _percent(count / questions.height),
-            _percent(yes),
+            percent(count / questions.height),
+            percent(yes),
         ]
         for name, count, yes in figures.iter_rows()
     ]
@@ -57,26 +61,12 @@ def dataset_card(
         + table(["pattern", "a form of the question", "yes if", "questions", "share", "yes"], pattern_rows)
         + (f"\n\nPatterns without a question: {', '.join(map(escaped, idle))}." if idle else ""),
         "## Splits\n\nNo entity that a step is about is in two splits.\n\n" + proof.to_markdown().strip(),
-        "## Samples\n\n" + "\n".join(_sample(instance) for instance in samples),
+        "## Samples\n\n" + "\n".join(map(with_steps, islice(chain.from_iterable(splits.values()), SAMPLES))),
     ]
-    own = {
-        name: value
-        for name, value in {"title": f"Strategy questions made by kgqa from {domain.settings.name}", "limits": LIMITS}.items()
-        if name not in domain.own
-    }
-    return readme(
-        about=f"{ABOUT}{SEED_WARNING if domain.is_seed else ''}",
-        counts=counts,
-        size=size,
-        digest=digest,
-        schema=OF_RECIPES,
-        meanings=MEANINGS,
-        example=example,
-        sections=sections,
-        made=f"Recipe `strategyqa` with seed {seed}; content hash `{digest}`. "
-        "All settings, inputs and versions are in [manifest.json](manifest.json).",
-        paper=papers.STRATEGYQA,
-        **{**domain_settings(domain.settings), **own},
+    defaults = {"title": f"Strategy questions made by kgqa from {run.domain.settings.name}", "limits": LIMITS}
+    own = {name: text for name, text in defaults.items() if name not in run.domain.own}
+    return write_recipe_card(
+        folder, run, "strategyqa", about=ABOUT, counts=counts, size=size, sections=sections, paper=papers.STRATEGYQA, **own
     )
 
 
@@ -86,14 +76,4 @@ def _test(pattern: PatternSettings) -> str:
 
 def _yes(questions: pl.DataFrame, split: int) -> str:
     answers = questions.filter(pl.col("split") == split)["yes"]
-    return _percent(int(answers.sum()) / len(answers)) + "%" if len(answers) else "–"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _sample(instance: Instance) -> str:
-    """A question, its steps and its answer on one line, escaped for a Markdown list."""
-    steps = "; ".join(f"{number}. {step.question} {step.answer}" for number, step in enumerate(instance.decomposition or (), start=1))
-    return f"- {escaped(instance.question)} **{escaped(instance.answers[0])}** ({escaped(steps)})"
+    return percent(int(answers.sum()) / len(answers)) + "%" if len(answers) else "–"

@@ -48,7 +48,7 @@ def choose(candidates: pl.DataFrame, settings: StrategyqaSettings, *, limit: int
     counts = capped["pattern"].value_counts()["count"].to_list()
     if max(counts, default=0) > settings.share * capped.height:
         reason = f"{len(counts)} patterns have questions, too few for none to have more than {100 * settings.share:g}% of them"
-        rows.append(FunnelRow(stage=STAGE, what="questions", reason=reason, removed=None, left=None, setting="strategyqa.share"))
+        rows.append(FunnelRow(stage=STAGE, what="questions", reason=reason, setting="strategyqa.share"))
     ids = [f"{pattern}__{number:016x}" for pattern, number in zip(capped["pattern"], text_hashes(_keys(capped)).tolist(), strict=True)]
     return capped.drop("rank", "answers", "twin").with_columns(id=pl.Series(ids, dtype=pl.String))
 

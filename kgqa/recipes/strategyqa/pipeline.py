@@ -64,7 +64,7 @@ def ask_questions(run: Run) -> StageOutput:
         run.progress.advance(1)
     candidates = pl.concat(parts) if parts else pl.DataFrame(schema={**PAIRS, "pattern": pl.String})
     candidates = candidates.filter((pl.col("a_document") != pl.col("b_document")) | (pl.col("a_paragraph") != pl.col("b_paragraph")))
-    rows.append(FunnelRow(stage=STAGE, what="questions", reason="two entities suit a pattern", removed=None, left=candidates.height))
+    rows.append(FunnelRow(stage=STAGE, what="questions", reason="two entities suit a pattern", left=candidates.height))
     questions = choose(candidates, settings, limit=run.limit, seed=run.seed, rows=rows)
     if not questions.height:
         raise EmptyResult(
@@ -161,7 +161,7 @@ class Sources:
 
 def settings_of(run: Run) -> StrategyqaSettings:
     """The section ``strategyqa`` of the run's domain."""
-    return run.domain.settings.section(StrategyqaSettings)
+    return run.section(StrategyqaSettings)
 
 
 def _depends_on(run: Run) -> object:

@@ -47,11 +47,11 @@ def _values_stage(settings_of: Callable[[Run], ValuesSettings]) -> Stage:
         run.progress.advance(tables["documents"]["text"].nbytes)
         values = pl.concat([graph, texts]).sort("entity", "relation", "document", "start", "text", nulls_last=True)
         rows = [
-            FunnelRow(stage="values", what="values", reason=reason, removed=count, left=None)
+            FunnelRow(stage="values", what="values", reason=reason, removed=count)
             for reason, count in (*graph_drops.items(), *text_drops.items()) if count
         ]  # fmt: skip
         for reason, count in (("of the graph", graph.height), ("read out of articles", texts.height)):
-            rows.append(FunnelRow(stage="values", what="values", reason=reason, removed=None, left=count))
+            rows.append(FunnelRow(stage="values", what="values", reason=reason, left=count))
         return StageOutput(
             tables={"values": arrow(values)}, funnel=rows, report={"values": values.height},
             note=f"{graph.height:,} values of the graph, {texts.height:,} out of articles",

@@ -46,8 +46,7 @@ def days(
     shifted = np.where(year < 0, year + 1, year) - (month <= 2)
     in_year = (153 * (month + np.where(month > 2, -3, 9)) + 2) // 5 + day - 1
     whole = 365 * shifted + shifted // 4
-    day_numbers: npt.NDArray[np.int64] = whole + in_year - 307 if julian else whole - shifted // 100 + shifted // 400 + in_year - 305
-    return day_numbers
+    return whole + in_year - 307 if julian else whole - shifted // 100 + shifted // 400 + in_year - 305
 
 
 def with_numbers(dates: pl.DataFrame) -> pl.DataFrame:

@@ -114,9 +114,7 @@ class BioCXml(BioCSettings):
 class BioCJson(BioCSettings):
     """Parser of BioC collections in JSON."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The documents from byte ``start`` on. The file is read whole."""
-        return json_pieces(text, start)
+    pieces = staticmethod(json_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""

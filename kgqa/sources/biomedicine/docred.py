@@ -6,7 +6,6 @@ one: clusters of several documents with the same name are the same entity. Relat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -14,7 +13,7 @@ import msgspec
 from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, AnnotationSettings
 from kgqa.sources.biomedicine.elements import clean
 from kgqa.sources.biomedicine.json_records import json_pieces, json_records
-from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.formats import Piece
 from kgqa.sources.rows import Rows
 
 
@@ -44,9 +43,7 @@ class DocRed(AnnotationSettings):
     """Treatment of clusters, which have no identifiers: ``skip`` them, or use their kind and longest name in lower case as the
     identifier."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The documents from byte ``start`` on. The file is read whole."""
-        return json_pieces(text, start)
+    pieces = staticmethod(json_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""

@@ -150,9 +150,7 @@ def _protein(element: etree._Element, accession: str) -> _Protein:
 class DrugBankVocabulary(Settings):
     """DrugBank's open vocabulary: ids, names and synonyms of drugs (CSV)."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The lines from byte ``start`` on."""
-        return line_pieces(text, start)
+    pieces = staticmethod(line_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Drugs and their names. The columns are known by their order; a header is a row without a DrugBank id."""

@@ -8,14 +8,13 @@ so by default their lower-cased texts are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from kgqa.errors import BrokenInput
 from kgqa.sources.biomedicine.annotations import AnnotatedText, Annotation, Annotations, AnnotationSettings, document_id
-from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.formats import Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import TextFile, line_pieces
 
@@ -33,9 +32,7 @@ class DrugProt(AnnotationSettings):
     without_id: Literal["skip", "text"] = "text"
     """Treatment of entities, which have no identifiers: ``skip`` them, or use their kind and lower-case ``text`` as the identifier."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The abstracts from byte ``start`` on."""
-        return line_pieces(text, start)
+    pieces = staticmethod(line_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents with mentions, entities and facts."""

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from pydantic import Field
 from kgqa.errors import BrokenInput
 from kgqa.settings.base import Settings
 from kgqa.sources.biomedicine.elements import clean
-from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.formats import Piece
 from kgqa.sources.rows import Rows
 from kgqa.sources.streams import TextFile, line_pieces
 
@@ -56,9 +55,7 @@ class Reactome(Settings):
     """Tab-separated file from the UniProt website with the columns Entry and Gene Names (primary), which maps the genes of functional
     interactions to proteins; other genes are skipped. The file is held in memory."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The rows from byte ``start`` on."""
-        return line_pieces(text, start)
+    pieces = staticmethod(line_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Proteins or genes, and the interactions between them, which hold in both directions."""

@@ -33,9 +33,7 @@ class JsonTexts(Settings):
     name_of_about: bool = False
     """Use the title as a name of that entity."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """Whole lines. A last line without a line feed that is no JSON is where the file was cut."""
-        return json_line_pieces(text, start)
+    pieces = staticmethod(json_line_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents of a piece. BrokenInput where more than half of the lines are no records."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -14,7 +13,7 @@ import msgspec
 from pydantic import Field
 
 from kgqa.settings.base import Settings
-from kgqa.sources.formats import Bytes, Piece
+from kgqa.sources.formats import Piece
 from kgqa.sources.mediawiki.site import Site, read_site
 from kgqa.sources.mediawiki.wikitext import Link, cut
 from kgqa.sources.rows import Rows
@@ -43,9 +42,7 @@ class WikiExtractor(Settings):
     characters: Annotated[int, Field(ge=0)] = 0
     """Maximum length of a text in characters; 0: no limit. WikiExtractor does not mark the end of the lead section."""
 
-    def pieces(self, text: Bytes, start: int = 0) -> Iterator[Piece]:
-        """The lines, some MiB at a time. A last line that is no JSON is where the file was cut."""
-        return json_line_pieces(text, start)
+    pieces = staticmethod(json_line_pieces)
 
     def parse(self, piece: Piece) -> Rows:
         """Documents and links of the pages."""

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -15,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from kgqa.errors import EndpointError, SettingsError
+from kgqa.errors import EndpointError, SettingsError, require_packages
 from kgqa.settings.base import Settings, plain_fault
 from kgqa.sources.rows import Rows
 from kgqa.sources.wikibase import selection as reasons
@@ -147,8 +146,7 @@ def pages(settings: SparqlSettings, token: str = "", *, sleep: Callable[[float],
     dropped in between are noticed. A query ends where an endpoint has no more rows, never where it sent fewer than it was asked for, since
     many limit their answers on their own. EndpointError, SettingsError for a token of other settings.
     """
-    if find_spec("SPARQLWrapper") is None:
-        raise SettingsError("kgqa needs SPARQLWrapper to query an endpoint, but it is not installed; run: pip install 'kgqa[sources]'")
+    require_packages("a SPARQL endpoint", "sources", "SPARQLWrapper")
     at = _read_token(settings, token)
     endpoint = Endpoint(
         address=settings.endpoint,

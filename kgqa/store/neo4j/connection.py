@@ -376,7 +376,7 @@ def _has_fallen_silent(settings: Neo4jSettings, seconds: float) -> StoreUnreacha
 
 def _literal(text: str) -> LiteralString:
     """The text of a query in the type that the driver requires. It comes from a file, or from a user."""
-    return cast("Any", text)  # type: ignore[no-any-return]
+    return cast("Any", text)
 
 
 def _without_explain(place: re.Match[str]) -> str:

@@ -286,7 +286,7 @@ class _Cutter:
 
 
 def _lookup(names: pa.ChunkedArray, among: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    return pc.index_in(names, value_set=among.combine_chunks()).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+    return pc.index_in(names, value_set=among.combine_chunks()).to_numpy().astype(np.int64)
 
 
 def _sliced(table: pa.Table, span: slice) -> pa.Table:

@@ -265,7 +265,7 @@ def test_a_finished_run_needs_no_peft_and_other_runs_start_from_it(place: Place,
 
 
 def test_without_peft_it_is_a_sentence(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kgqa.training.extra.find_spec", lambda name: None if name == "peft" else find_spec(name))
+    monkeypatch.setattr("kgqa.errors.find_spec", lambda name: None if name == "peft" else find_spec(name))
     with pytest.raises(
         SettingsError, match=r"lora_rank = 4 needs peft, which is not installed; run: pip install 'kgqa\[readers\]'"
     ) as raised:

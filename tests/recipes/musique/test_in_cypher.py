@@ -121,7 +121,7 @@ class SearchContract:
                     return chains_in(store, lengths)
 
             usable = np.array([rng.random() < 0.9 for _ in range(len(pairs))], np.bool_)
-            data = (single_hop, pairs, usable, *names_and_answers(single_hop), lengths)
+            data = (single_hop, pairs, usable, *names_and_answers(single_hop, single_hop["question"].combine_chunks()), lengths)
             kernel = build_chains(*data, seed=seed)
             assert build_chains(*data, seed=seed, ask=ask).equals(kernel), seed
             shapes.update(kernel["shape"].to_pylist())

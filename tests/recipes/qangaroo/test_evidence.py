@@ -56,7 +56,7 @@ def test_grades_do_not_depend_on_workers_and_steps(workers: int, data: st.DataOb
 def one(known: Known, chain: Chain, relation: int) -> np.void:
     """The grade of one chain."""
     record = Record(id=0, split=0, head=chain[0], relation=relation, answer=chain[-1], chains={chain[-1]: [chain]})
-    return known.evidence().grade(to_samples([record]), engine=Threads(1))[0]  # type: ignore[no-any-return]
+    return known.evidence().grade(to_samples([record]), engine=Threads(1))[0]
 
 
 @given(data=st.data(), known=known_things())

@@ -87,7 +87,7 @@ def with_derivations(
     )
     columns |= {name: pa.array([row[name] for row in rows], pa.int32()) for name in PLAIN}
     columns |= {name: ragged([row[name] for row in rows]) for name in RAGGED}
-    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def _row(instance: Instance, paragraph: Any, begin: Any, end: Any, span_first: Any) -> dict[str, Any]:

@@ -68,8 +68,3 @@ class TypedReader(SpanReader):
     def view(self, questions: Questions) -> Questions:
         """The questions as paragraphs of their own too."""
         return questions.shown(with_question, "with the question as a paragraph")
-
-
-def numeric(name: str, settings: EncoderSettings, training: TrainingSettings) -> TypedReader:
-    """Make the numeric reader."""
-    return TypedReader(name, settings, training)

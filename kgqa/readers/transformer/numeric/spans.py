@@ -42,8 +42,7 @@ class SpansHead(Head):
         return torch.where(batch.is_several_spans > 0, total, torch.full_like(total, LEAST))
 
     def _log_probabilities(self, features: Features) -> torch.Tensor:
-        log_probabilities: torch.Tensor = self.tag(features.hidden).log_softmax(1)
-        return log_probabilities
+        return self.tag(features.hidden).log_softmax(1)
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
         """Paragraph, begin, end and probability of each tagged span, in the order of the windows."""

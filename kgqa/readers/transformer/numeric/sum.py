@@ -51,8 +51,7 @@ class SumHead(Head):
             features.pooled[batch.number_example],
             torch.stack(features_of_numbers, 1).float(),
         ]
-        log_probabilities: torch.Tensor = self.sign(torch.cat(columns, 1)).log_softmax(1)
-        return log_probabilities
+        return self.sign(torch.cat(columns, 1)).log_softmax(1)
 
     def outputs(self, batch: NumericBatch, features: Features) -> list[Any]:
         """The log-probability that all numbers are left out; and of the likeliest numbers place, sign, and gain of that log-probability."""

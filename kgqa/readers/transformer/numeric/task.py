@@ -129,8 +129,7 @@ class TypedTask(ReadingTask):
 
     def _choice(self, features: Features) -> torch.Tensor:
         """Log-probabilities of the heads (B × heads)."""
-        log_probabilities: torch.Tensor = self._net.choice(features.pooled).log_softmax(1)
-        return log_probabilities
+        return self._net.choice(features.pooled).log_softmax(1)
 
     def read(self, tensors: Batch) -> Sequence[Any]:
         """The best answers of a batch as numbers; texts are added later, in the process that has them."""
