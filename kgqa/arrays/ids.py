@@ -22,4 +22,4 @@ def numbers(values: pa.ChunkedArray | pa.Array, ids: pa.ChunkedArray | pa.Array)
         of_value = numbers(parts[0].dictionary, ids)
         return np.concatenate([of_value[part.indices.to_numpy()] for part in parts])
     rows = pc.index_in(values.cast(ids.type), ids, skip_nulls=True)
-    return rows.fill_null(-1).to_numpy().astype(np.int32, copy=False)  # type: ignore[no-any-return]
+    return rows.fill_null(-1).to_numpy().astype(np.int32, copy=False)

@@ -203,7 +203,7 @@ def buckets_of(entities: npt.NDArray[np.int32], is_common: npt.NDArray[np.bool_]
     """
     degree = np.diff(surroundings.facts[0])
     bucket = (2 * np.minimum(np.ceil(np.log2(degree + 1)), 10) + (np.diff(surroundings.article[0]) > 0)).astype(np.int64)
-    return 2 * bucket[entities] + is_common  # type: ignore[no-any-return]
+    return 2 * bucket[entities] + is_common
 
 
 def estimated(

@@ -131,7 +131,7 @@ def _bridges_anything(
     counts, subject_counts = _documents(pairs.document, pairs.bounds, number, entity, is_linked, to_subject, subject, count)
     everywhere = (counts > WIDER * hub_size) & (subject_counts < SELDOM * counts) & (subject_counts.sum() > SELDOM * counts.sum())
     is_word = is_lower & is_everyday & (counts > hub_size)[entity]
-    return is_word | (everywhere[entity] & (is_lower | ~to_subject))  # type: ignore[no-any-return]
+    return is_word | (everywhere[entity] & (is_lower | ~to_subject))
 
 
 @kernel

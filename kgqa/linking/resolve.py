@@ -175,7 +175,7 @@ def _adjectives(
     # "the Aisne department" always has the same noun, so "Aisne" is no adjective.
     top_words = next_words.group_by("name", "word").len().group_by("name").agg(pl.col("len").max())
     is_frequent[top_words["name"].to_numpy()] &= 2 * top_words["len"].to_numpy() < noun_counts[top_words["name"].to_numpy()]
-    return name_measures.single & ~name_measures.common & (is_frequent | (name_measures.features[:, list(START).index("adjective")] > 0))  # type: ignore[no-any-return]
+    return name_measures.single & ~name_measures.common & (is_frequent | (name_measures.features[:, list(START).index("adjective")] > 0))
 
 
 @kernel
