@@ -44,16 +44,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--replace", action="store_true", help="with --only: put what was measured in its place on the page")
     parser.add_argument("--output", type=Path, default=ROOT / "docs" / "benchmarks.md", help="where the page of a whole run goes")
+    parser.add_argument("--sizes", default="", help="numbers of documents for million, with commas between them")
+    parser.add_argument("--links", type=float, help="links to a document for million")
+    parser.add_argument("--facts", type=float, help="facts to a document for million")
     given = parser.parse_args(arguments)
     chosen = [name for name in given.only.split(",") if name] or list(NAMES)
     for name in chosen:
         if name not in NAMES:
             parser.error(f"there is no benchmark {name!r}; there are {', '.join(NAMES)}")
     print(f"Machine: {machine()}\n", flush=True)
+    sizes = [int(size) for size in given.sizes.split(",") if size]
+    shape = {name: value for name, value in (("sizes", sizes), ("links", given.links), ("facts", given.facts)) if value}
     sections = []
     for name in chosen:
-        run: Callable[[], Section] = import_module(f"benchmarks.{name}").main
-        sections.append(run())
+        run: Callable[..., Section] = import_module(f"benchmarks.{name}").main
+        sections.append(run(**(shape if name == "million" else {})))
         print(sections[-1].plain(), end="\n\n", flush=True)
     if not given.only or given.replace:
         write(given.output, sections, keep=bool(given.only))

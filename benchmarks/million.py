@@ -1,6 +1,6 @@
 """How a whole run grows: 0.1, 0.3 and 1 million documents with 8 links and 3 facts each, from source files to samples.
 
-``python -m benchmarks --only million``
+``python -m benchmarks --only million``; with ``--sizes 700000,2300000,7000000 --links 10 --facts 8.6`` all of Wikipedia.
 """
 
 from __future__ import annotations
@@ -72,18 +72,19 @@ class Measured:
     """Of the machine: processes that ran or wanted to, at the beginning or in the last quarter of an hour."""
 
 
-def main(*, sizes: Sequence[int] = SIZES) -> Section:
-    """Each size in processes of its own: one writes the source files, another generates."""
+def main(*, sizes: Sequence[int] = SIZES, links: float = LINKS, facts: float = FACTS) -> Section:
+    """Each size in processes of its own: one writes the source files, another generates. ``links`` and ``facts``: to a document."""
     if not (PROCESS / "clear_refs").exists():
         return Section(title=TITLE, skipped="Skipped: the peak memory of a stage is measured on Linux only.")
     measured(WARM_UP)
-    return Section(title=TITLE, tables=tables({size: measured(size) for size in sizes}))
+    return Section(title=TITLE, tables=tables({size: measured(size, links=links, facts=facts) for size in sizes}))
 
 
-def measured(documents: int) -> Measured:
+def measured(documents: int, *, links: float = LINKS, facts: float = FACTS) -> Measured:
     """One run of so many documents."""
     with tempfile.TemporaryDirectory() as folder:
-        counts = json.loads(python(["-m", "benchmarks.million", "write", folder, str(documents)]).output)
+        shape = [str(documents), str(round(links * documents)), str(round(facts * documents))]
+        counts = json.loads(python(["-m", "benchmarks.million", "write", folder, *shape]).output)
         before = os.getloadavg()[0]
         outcome = python(["-m", "benchmarks.million", "generate", folder])
         stages, samples = json.loads(outcome.output.splitlines()[-1])
@@ -126,11 +127,11 @@ def tables(runs: dict[int, Measured]) -> list[Table]:
     ]  # fmt: skip
 
 
-def write(folder: Path, documents: int) -> None:
+def write(folder: Path, documents: int, links: int, facts: int) -> None:
     """The source files; prints what they hold."""
     from benchmarks.corpus import write_corpus
 
-    corpus = write_corpus(folder, documents=documents, links=LINKS * documents, facts=FACTS * documents)
+    corpus = write_corpus(folder, documents=documents, links=links, facts=facts)
     print(json.dumps({"links": documents + len(corpus.entity), "facts": len(corpus.facts)}))
 
 
@@ -145,6 +146,6 @@ def generate(folder: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "write":
-        write(Path(sys.argv[2]), int(sys.argv[3]))
+        write(Path(sys.argv[2]), *map(int, sys.argv[3:]))
     else:
         generate(Path(sys.argv[2]))

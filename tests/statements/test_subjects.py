@@ -8,6 +8,7 @@ import pytest
 
 from kgqa.arrays.rows import IntArray
 from kgqa.rules.roles import RoleGraph, role_graph
+from kgqa.statements import subjects
 from kgqa.statements.subjects import KNOWN, unfit
 
 PEOPLE = 60
@@ -38,9 +39,9 @@ def test_a_vegetable_has_no_place_of_birth(language: str) -> None:
     relation = (known >= PEOPLE).astype(np.int32)
     facts = facts_alone(known, relation, count + relation, relations=2, entities=count + 2)
     articles = np.array([*range(count), -1, -1], np.int32)
-    subjects = np.array([PEOPLE - 1, count - 1, PEOPLE - 1, count - 1, count], np.int32)
+    asked = np.array([PEOPLE - 1, count - 1, PEOPLE - 1, count - 1, count], np.int32)
     roles = np.array([0, 0, 2, 2, 0], np.int32)
-    out = unfit(pa.chunked_array([pa.array(texts)]), articles, facts, subjects, roles)
+    out = unfit(pa.chunked_array([pa.array(texts)]), articles, facts, asked, roles)
     assert out.tolist() == [False, True, True, False, False]
 
 
@@ -51,3 +52,15 @@ def test_of_a_relation_with_few_subjects_nothing_is_known() -> None:
     facts = facts_alone(head, head * 0, head * 0 + few + 1, relations=1, entities=few + 2)
     articles = np.array([*range(few + 1), -1], np.int32)
     assert not unfit(texts, articles, facts, np.array([few], np.int32), np.array([0], np.int32)).any()
+
+
+def test_openings_that_are_read_in_parts_have_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = pa.chunked_array([pa.array([f"Word{n % 3} and Word{n % 7} and again Word{n % 3}" for n in range(40)] + [""])])
+    documents = np.array([*range(40, -1, -1)], np.int32)
+    whole, count = subjects._openings(texts, documents)
+    monkeypatch.setattr(subjects, "PART", 7)
+    parts, again = subjects._openings(texts, documents)
+    assert count == again == 1 + 1 + 7  # and, again, Word0 to Word6
+    assert (parts.offsets.tolist(), parts.targets.tolist()) == (whole.offsets.tolist(), whole.targets.tolist())
+    assert whole.counts().tolist()[0] == 0
+    assert all(row == sorted(set(row)) for row in np.split(whole.targets, whole.offsets[1:-1]) for row in [row.tolist()])
