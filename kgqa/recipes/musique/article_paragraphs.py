@@ -31,7 +31,9 @@ def divided(tables: Mapping[str, pa.Table], least: int, rows: list[FunnelRow]) -
     table = pl.concat([whole, pieces.select(whole.columns)]).sort("row", "begin")
     note = f"{divided_rows.height:,} articles are divided into paragraphs of at least {least} words"
     rows.append(
-        FunnelRow(stage="single-hop", what="documents", reason=note, removed=None, left=table.height, setting="musique.single_hop.paragraphs")
+        FunnelRow(
+            stage="single-hop", what="documents", reason=note, removed=None, left=table.height, setting="musique.single_hop.paragraphs"
+        )
     )
     places = table.select("part", "begin", document="id")
     mentions = moved(frame(tables["mentions"]), places, table.select("part", size=pl.col("text").str.len_chars()))
@@ -48,14 +50,17 @@ def divided(tables: Mapping[str, pa.Table], least: int, rows: list[FunnelRow]) -
 def moved(spans: pl.DataFrame, places: pl.DataFrame, sizes: pl.DataFrame | None = None) -> pl.DataFrame:
     """``spans`` (``document``, ``start``, ``end``) in the paragraphs of ``places``; with ``sizes``, none that ends after its paragraph.
 
-    The order is by document and start.
+    The order is by document and place, then by the other columns.
     """
     spans = spans.with_columns(at=pl.col("start").cast(pl.Int64)).sort("at")
-    found = spans.join_asof(places.sort("begin"), left_on="at", right_on="begin", by="document", strategy="backward", check_sortedness=False)
+    found = spans.join_asof(
+        places.sort("begin"), left_on="at", right_on="begin", by="document", strategy="backward", check_sortedness=False
+    )
     found = found.with_columns(start=pl.col("start") - pl.col("begin"), end=pl.col("end") - pl.col("begin"))
     if sizes is not None:
         found = found.join(sizes, on="part", how="left").filter(pl.col("end") <= pl.col("size"))
-    return found.with_columns(document="part").drop("part", "begin", "at").sort("document", "start", "end")
+    found = found.with_columns(document="part").select(column for column in spans.columns if column != "at")
+    return found.sort("document", "start", "end", *(column for column in found.columns if column not in {"document", "start", "end"}))
 
 
 def _parts(documents: pl.DataFrame, least: int) -> pl.DataFrame:
@@ -66,7 +71,9 @@ def _parts(documents: pl.DataFrame, least: int) -> pl.DataFrame:
     for row, name, words, sizes in lines.group_by("row", maintain_order=True).agg(pl.col("id").first(), "words", "size").iter_rows():
         bounds = _bounds(words, sizes, least)
         found += [
-            (row, name if number == 0 else f"{name}#{number + 1}", begin, stop) for number, (begin, stop) in enumerate(bounds) if len(bounds) > 1
+            (row, name if number == 0 else f"{name}#{number + 1}", begin, stop)
+            for number, (begin, stop) in enumerate(bounds)
+            if len(bounds) > 1
         ]
     return pl.DataFrame(found, schema={"row": pl.UInt32, "part": pl.String, "begin": pl.Int64, "stop": pl.Int64}, orient="row")
 

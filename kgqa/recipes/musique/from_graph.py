@@ -144,7 +144,9 @@ def graph_questions(
         questions, rivals = _with_rivals(questions, stated_facts, rows)
     if values is not None:
         # A question for a value is the last hop or none, so other questions must lead to its entity.
-        value_questions = _value_questions(moved(values.filter(pl.col("document").is_not_null()), places), questions["answer"].unique(), documents, tables, templates)
+        value_questions = _value_questions(
+            moved(values.filter(pl.col("document").is_not_null()), places), questions["answer"].unique(), documents, tables, templates
+        )
         value_questions = _worded(value_questions, tables, templates, source, [], seed=seed if settings.forms else None)
         value_questions = value_questions.with_columns(answer=pl.lit(None, pl.String), read=pl.lit(value=False))
         questions = pl.concat([questions, value_questions.select(questions.columns)]).sort("id")

@@ -15,6 +15,8 @@ from kgqa.splits.cut import Cut, leak_free
 
 MISSING = 0.1
 """Share of dev and test that may be missing after the small components before the largest one is cut."""
+LEAST = 0.1
+"""Minimum different answers per question of a component in dev or test. The limits of even splits would drop most questions of others."""
 LONG = 2.0
 """Weight of a question of three or four hops; one of two hops with an answer of its own weighs 1. Long questions are rare outside train."""
 
@@ -59,7 +61,7 @@ def _filled(
     fill_shares = [0.0, 0.0, 0.0]
     answer_counts = [0, 0, 0]
     for component in np.lexsort((draw, -worth)).tolist():
-        if component == largest:
+        if component == largest or len(answers[component]) < LEAST * sizes[component]:
             continue
         side = 1 if answer_counts[1] * targets[2] <= answer_counts[2] * targets[1] else 2
         for number in (side, 3 - side):

@@ -26,10 +26,17 @@ def world(articles: list[list[int]]) -> tuple[dict[str, pa.Table], list[tuple[st
             if word:
                 spans.append((f"d{row}", word, at, at + len(word)))
             at += len(word) + 1
-    documents = pa.table({"id": [f"d{row}" for row in range(len(texts))], "about": ["e"] * len(texts), "text": pa.array(texts, pa.large_string())})
+    documents = pa.table(
+        {"id": [f"d{row}" for row in range(len(texts))], "about": ["e"] * len(texts), "text": pa.array(texts, pa.large_string())}
+    )
     columns = list(zip(*spans, strict=True)) or [(), (), (), ()]
     mentions = pa.table(
-        [pa.array(columns[0], pa.string()), pa.array(columns[1], pa.string()), pa.array(columns[2], pa.int32()), pa.array(columns[3], pa.int32())],
+        [
+            pa.array(columns[0], pa.string()),
+            pa.array(columns[1], pa.string()),
+            pa.array(columns[2], pa.int32()),
+            pa.array(columns[3], pa.int32()),
+        ],
         names=["document", "entity", "start", "end"],
     )
     links = pa.table({"document": mentions["document"], "entity": mentions["entity"], "count": pa.array([1] * len(mentions), pa.int64())})
@@ -50,7 +57,9 @@ def test_paragraphs_hold_the_words_and_mentions_of_their_article(articles: list[
     mentions = parts["mentions"].to_pylist()
     assert sorted(texts[row["document"]][row["start"] : row["end"]] for row in mentions) == sorted(word for _, word, *_ in spans)
     assert all(texts[row["document"]][row["start"] : row["end"]] == row["entity"] for row in mentions)
-    assert {(row["document"], row["entity"]) for row in parts["links"].to_pylist()} == {(row["document"], row["entity"]) for row in mentions}
+    assert {(row["document"], row["entity"]) for row in parts["links"].to_pylist()} == {
+        (row["document"], row["entity"]) for row in mentions
+    }
 
 
 def test_a_span_moves_with_its_paragraph() -> None:
