@@ -153,9 +153,9 @@ def test_two_borders_identify_a_country_but_a_border_and_a_continent_do_not(tmp_
 
 def test_of_two_things_that_a_fact_joins_the_narrower_says_all(tmp_path: Path) -> None:
     labels = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
-    facts = [("Q1", "P131", "Q2"), ("Q1", "P131", "Q3"), ("Q4", "P131", "Q2"), ("Q5", "P131", "Q3")]
-    texts = {"Q1": "belongs to Bemia and Coria."}
-    pair = "Which place belongs to both Bemia and Coria?"
+    facts = [("Q1", "P57", "Q2"), ("Q1", "P57", "Q3"), ("Q4", "P57", "Q2"), ("Q5", "P57", "Q3")]
+    texts = {"Q1": "was directed by Bemia and Coria."}
+    pair = "Which movie was directed by both Bemia and Coria?"
     for name, extra in (("apart", []), ("joined", [("Q2", "P17", "Q3")])):
         (tmp_path / name).mkdir()
         assert (pair in asked(tmp_path / name, labels, facts + extra, texts)) == (not extra)
