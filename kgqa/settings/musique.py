@@ -69,8 +69,10 @@ class TemplateSettings(Settings):
     cues: tuple[str, ...] = ()
     """Beginnings of words, such as ``born``: a text states the fact only if a sentence that names the other entity has one of them. Empty:
     any words."""
-    branch: bool = True
-    """Whether the fact may be one of the two that identify an entity; false for facts that too many entities have, such as a birthplace."""
+    branch: bool | Literal["alike"] = True
+    """Whether the fact may be one of the two that identify an entity; false for facts that too many entities have, such as a birthplace.
+    ``alike``: only together with another fact of the same template, as two borders identify a country but a border and a continent do
+    not."""
     noun: str = ""
     """Noun for a head, such as ``person``; required with ``clause``."""
     symmetric: bool = False
@@ -186,6 +188,9 @@ class SingleHopSettings(Settings):
     max_words: Positive = 300
     """Maximum words of a paragraph. Longer paragraphs of question sets are excluded; articles of a graph are truncated at the end of a
     sentence."""
+    paragraphs: Annotated[int, Field(ge=0)] = 25
+    """Minimum words of the paragraphs into which the articles of a graph are divided, at the ends of lines; 0: each article is one
+    paragraph."""
     max_objects: Positive = 1
     """Maximum correct answers of a question in the graph: tails of its head if the question is about the tail, heads of its tail if it is
     about the head. Larger values give more questions with several correct answers."""

@@ -255,8 +255,11 @@ def _asked_with(run: Run) -> object:
 
 
 def _as_musique(run: Run) -> Run:
-    """The run of a domain whose recipe is MuSiQue's, for a stage of that recipe."""
-    return replace(run, domain=replace(run.domain, settings=run.domain.settings.model_copy(update={"recipe": "musique"})))
+    """The run of a domain whose recipe is MuSiQue's, for a stage of that recipe. Articles stay whole, as links lead to articles."""
+    settings = run.domain.settings.model_copy(update={"recipe": "musique"})
+    musique = settings.section(MusiqueSettings)
+    whole = musique.model_copy(update={"single_hop": musique.single_hop.model_copy(update={"paragraphs": 0})})
+    return replace(run, domain=replace(run.domain, settings=settings.model_copy(update={"musique": whole})))
 
 
 STAGES = (

@@ -17,6 +17,7 @@ from kgqa.arrays.kernel import kernel
 from kgqa.arrays.rows import paired
 from kgqa.arrays.sentences import sentence_starts
 from kgqa.arrays.words import length, lengths
+from kgqa.recipes.musique.article_paragraphs import divided, moved
 from kgqa.recipes.musique.composers.forms import NO_RELATION
 from kgqa.recipes.musique.languages import check_labels
 from kgqa.recipes.musique.mentions import find_names
@@ -41,7 +42,7 @@ ARTICLE_SHARE = 0.6
 PRIOR = {"head": (4.0, 1.0), "tail": (1.0, 24.0)}
 """Prior of a relation's functionality by the known end: assumed facts with one answer, and with several. Graphs list facts by their
 head, mostly one per relation; that a tail has a single head needs some seventy facts without an exception."""
-RIVALS = 4
+RIVALS = 12
 """Maximum number of pool paragraphs per branch that are there as rivals: they state the branch's fact of another entity."""
 LOWER = 0.05
 """Lower quantile of the posterior, taken as the bound."""
@@ -92,6 +93,7 @@ def graph_questions(
         by_label = {name for name, template in templates.items() if template is not settings.templates.get(name)}
         check_labels(tables["relations"], by_label & set(tables["facts"]["relation"].unique().to_pylist()), name=source)
     facts, rows = _asked_facts(tables, templates)
+    tables, places = divided(tables, settings.single_hop.paragraphs, rows)
     tables = shortened(tables, settings.single_hop, rows)
     documents = _good_documents(tables, settings.single_hop, rows)
     texts, _ = read_texts(
@@ -142,7 +144,9 @@ def graph_questions(
         questions, rivals = _with_rivals(questions, stated_facts, rows)
     if values is not None:
         # A question for a value is the last hop or none, so other questions must lead to its entity.
-        value_questions = _value_questions(values, questions["answer"].unique(), documents, tables, templates)
+        value_questions = _value_questions(
+            moved(values.filter(pl.col("document").is_not_null()), places), questions["answer"].unique(), documents, tables, templates
+        )
         value_questions = _worded(value_questions, tables, templates, source, [], seed=seed if settings.forms else None)
         value_questions = value_questions.with_columns(answer=pl.lit(None, pl.String), read=pl.lit(value=False))
         questions = pl.concat([questions, value_questions.select(questions.columns)]).sort("id")
@@ -451,6 +455,9 @@ def _two_fact_questions(
     )
     vague_templates = [name for name in nouns if not templates[name].branch]
     pairs = pairs.filter(~(pl.col("template").is_in(vague_templates) & pl.col("template_2").is_in(vague_templates)))
+    alike_templates = [name for name in nouns if templates[name].branch == "alike"]
+    is_mixed = pl.col("template") != pl.col("template_2")
+    pairs = pairs.filter(~(is_mixed & (pl.col("template").is_in(alike_templates) | pl.col("template_2").is_in(alike_templates))))
     pairs = pairs.join(_joined(facts), on=["tail", "tail_2"], how="anti")
     pairs = pairs.unique(["head", "row", "row_2"], keep="first", maintain_order=True).sort("head", "row", "row_2")
     firsts, seconds = (pairs[name].to_numpy() for name in ("row", "row_2"))
@@ -544,7 +551,7 @@ def _nouns(questions: pl.DataFrame, tables: Mapping[str, pa.Table], templates: M
     """The noun for each answer: the template's, or where that is vague the one of the first sentence of the answer's article."""
     documents = frame(tables["documents"]).join(questions.select(about="answer").unique(), on="about", how="semi")
     noun_of: dict[str, str] = {}
-    for about, title, text in documents.select("about", "title", "text").iter_rows():
+    for about, title, text in documents.unique("about", keep="first", maintain_order=True).select("about", "title", "text").iter_rows():
         kinds = title_kinds(title, text)
         if kinds and len(kinds[0]) > 1 and kinds[0][0] not in {"", PERSON} and not kinds[0][1].endswith("s"):  # no plural
             noun_of[about] = kinds[0][1]
@@ -604,6 +611,10 @@ def _worded(
         for kind, row_templates, row_names, noun, number in rows_of
     ]
     is_proper = _proper(questions, names, templates)
+    is_named = [
+        kind != BOTH or not templates[row_templates[0]].vague or noun != templates[row_templates[0]].noun
+        for kind, row_templates, noun in zip(questions["kind"].to_list(), questions["templates"].to_list(), nouns, strict=True)
+    ]
     # NO is a listed name of Norway, but no text and no reader uses it.
     is_word = ~pl.col("name").str.to_lowercase().str.replace_all(r"[\W_]", "").is_in(list(CLOSED))
     own_names = _own_names(tables).filter(is_word).group_by("entity").agg(pl.col("name").unique().sort())
@@ -623,8 +634,10 @@ def _worded(
     table = table.with_columns(id=pl.Series([f"f{value:016x}" for value in hashes.tolist()], dtype=pl.String))
     proper_questions = table.filter(pl.Series(is_proper, dtype=pl.Boolean))
     rows.append(_row("questions", "improper", table.height - proper_questions.height, proper_questions.height))
-    other_questions = proper_questions.filter(~pl.Series(_names_itself(proper_questions)))
-    rows.append(_row("questions", "named", proper_questions.height - other_questions.height, other_questions.height))
+    clear_questions = proper_questions.filter(pl.Series(is_named, dtype=pl.Boolean).filter(pl.Series(is_proper, dtype=pl.Boolean)))
+    rows.append(_row("questions", "vague", proper_questions.height - clear_questions.height, clear_questions.height))
+    other_questions = clear_questions.filter(~pl.Series(_names_itself(clear_questions)))
+    rows.append(_row("questions", "named", clear_questions.height - other_questions.height, other_questions.height))
     refers = pl.Series([bool(REFERENCE.search(text)) for text in other_questions["question"].to_list()], dtype=pl.Boolean)
     result = other_questions.filter(~refers).unique("id", keep="first", maintain_order=True)
     rows.append(_row("questions", "reference", other_questions.height - result.height, result.height))

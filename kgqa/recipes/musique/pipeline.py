@@ -414,7 +414,7 @@ COMPOSITION = (
         ),
         run=make_chains,
     ),
-    Stage(name="split_chains", version=9, doing="Splitting", depends_on=_only("split"), run=split_chains),
+    Stage(name="split_chains", version=10, doing="Splitting", depends_on=_only("split"), run=split_chains),
     Stage(name=UNWRITTEN, version=4, doing="Building contexts", depends_on=_only("contexts"), run=show_paragraphs),
     Stage(name="compose_questions", version=4, doing="Composing", depends_on=depends_on, run=compose_questions, outside=was_changed),
 )
@@ -432,7 +432,7 @@ def _in_workspace(stage: Stage) -> Stage:
 
 SINGLE_HOP = Stage(
     name="single_hop",
-    version=11,
+    version=13,
     doing="Asking single-hop questions",
     depends_on=_with_readers("templates", "forms", "neutral", "unasked", "single_hop", "contexts"),
     run=single_hop_from_graph,

@@ -55,6 +55,7 @@ REASONS = {
     "long": "the paragraph has too many words",
     "alone": "no paragraph states one of the two facts by which it asks of anybody else, so that the other one is not needed",
     "improper": "the name of a profession is none, or stands where none can",
+    "vague": "two facts hardly identify anything among all that its vague noun covers",
     "bound": "the question names nothing, so that only its paragraph says what it is about",
     "named": "the answer stands in the question",
     "reference": "the question has a number sign and a figure (#2), which in a decomposition is the answer to an earlier one",

@@ -138,11 +138,24 @@ def test_two_facts_ask_for_one_entity_unless_chance_would_give_others(tmp_path: 
     assert pair not in asked(tmp_path / "few", LANDS | people, facts, texts, by_chance=1.9)
 
 
+@pytest.mark.parametrize("has_noun", [True, False])
+def test_two_borders_identify_a_country_but_a_border_and_a_continent_do_not(tmp_path: Path, has_noun: bool) -> None:
+    """Each of three borders two of three others; all are on one continent. A noun must say what they are."""
+    others = {"Q10": "Landia10", "Q11": "Landia11", "Q12": "Landia12"}
+    neighbours = {"Q10": ("Q1", "Q2"), "Q11": ("Q1", "Q3"), "Q12": ("Q2", "Q3")}
+    facts = [(name, "P47", other) for name, both in neighbours.items() for other in both] + [(name, "P30", "Q4") for name in others]
+    is_a = "is a country." if has_noun else "is old."
+    texts = {name: f"{is_a} It borders {LANDS[first]} and {LANDS[second]}, in Dunia." for name, (first, second) in neighbours.items()}
+    questions = {text for text in asked(tmp_path, LANDS | others, facts, texts) if " and " in text}
+    pairs = ("Arlia and Bemia", "Arlia and Coria", "Bemia and Coria")
+    assert questions == ({f"Which country borders both {pair}?" for pair in pairs} if has_noun else set())
+
+
 def test_of_two_things_that_a_fact_joins_the_narrower_says_all(tmp_path: Path) -> None:
     labels = {"Q1": "Arlia", "Q2": "Bemia", "Q3": "Coria", "Q4": "Dunia", "Q5": "Eftia"}
-    facts = [("Q1", "P131", "Q2"), ("Q1", "P131", "Q3"), ("Q4", "P131", "Q2"), ("Q5", "P131", "Q3")]
-    texts = {"Q1": "belongs to Bemia and Coria."}
-    pair = "Which place belongs to both Bemia and Coria?"
+    facts = [("Q1", "P57", "Q2"), ("Q1", "P57", "Q3"), ("Q4", "P57", "Q2"), ("Q5", "P57", "Q3")]
+    texts = {"Q1": "was directed by Bemia and Coria."}
+    pair = "Which movie was directed by both Bemia and Coria?"
     for name, extra in (("apart", []), ("joined", [("Q2", "P17", "Q3")])):
         (tmp_path / name).mkdir()
         assert (pair in asked(tmp_path / name, labels, facts + extra, texts)) == (not extra)
