@@ -19,17 +19,14 @@ from kgqa.recipes.qangaroo.corpus import Places, first_mentions
 from kgqa.recipes.qangaroo.rejected import traverse_row
 from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 from kgqa.recipes.qangaroo.topics import Topics
-from kgqa.rules.roles import RoleGraph
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import PathSettings
-from kgqa.statements.model import Profiles
 
 TOPICAL = 6
 """Weight of the topical similarity between a candidate and the subject's article; a mention in the answer's document has weight 1."""
 HEARSAY = 7
 """Maximum number of documents counted that mention both a candidate and the bridge."""
-TYPED = 3
-"""Minimum number of facts of an entity for comparing its type."""
 HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
 """The chain to an answer (rows of entities and documents in turn), and the roles of its two hops, ``first`` and ``second``."""
 Hops = npt.NDArray[np.void]
@@ -288,25 +285,6 @@ class Ranks:
         return ranks
 
 
-class Types:
-    """Similarity of types: the cosine of two entities' roles in facts, weighted by log count and inverse frequency."""
-
-    def __init__(self, facts: RoleGraph) -> None:
-        """Memory: 12 bytes per pair of an entity and a role."""
-        profiles = Profiles.of(facts)
-        self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
-        rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
-        self._weights = (1 + np.log(profiles.counts)) * rarity[self._roles]
-        entity = Rows(offsets=self._offsets, targets=self._roles).sources()
-        length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
-        self._weights /= np.maximum(length, 1e-12)[entity]
-
-    def alike(self, first: IntArray, second: IntArray) -> npt.NDArray[np.float64]:
-        """The similarity of each pair, from 0 to 1; 0 if ``first`` has fewer than ``TYPED`` facts."""
-        cosines: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, first, second)
-        return np.where(self._facts[first] >= TYPED, cosines, 0.0)
-
-
 def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, max_count: int) -> npt.NDArray[np.int64]:
     """The number of documents that mention both entities of each pair; counting stops above ``max_count``.
 
@@ -347,27 +325,4 @@ def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, a
             for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
                 if out[i] < 0 and entities[j] != candidates[i] and row_holds(link_offsets, links, article, candidates[i]):
                     out[i] = entities[j]
-    return out
-
-
-@kernel
-def _cosines(offsets, roles, weights, first, second):  # type: ignore[no-untyped-def]
-    """The dot products of the sparse rows ``first[i]`` and ``second[i]`` (float64), by merging their ascending ``roles``.
-
-    >>> rows = np.array([0, 2, 3]), np.array([1, 4, 4]), np.array([0.6, 0.8, 1.0])
-    >>> _cosines(*rows, np.array([0]), np.array([1])).tolist()
-    [0.8]
-    """
-    out = np.zeros(len(first), np.float64)
-    for i in range(len(first)):
-        a, first_end, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
-        while a < first_end and b < end:
-            if roles[a] == roles[b]:
-                out[i] += weights[a] * weights[b]
-                a += 1
-                b += 1
-            elif roles[a] < roles[b]:
-                a += 1
-            else:
-                b += 1
     return out

@@ -21,12 +21,13 @@ from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject, Types
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject
 from kgqa.recipes.qangaroo.questions import ARROW, joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph

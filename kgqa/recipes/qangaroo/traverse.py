@@ -16,7 +16,7 @@ from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
-from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Rivals, Types, with_rivals
+from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Rivals, with_rivals
 from kgqa.recipes.qangaroo.false_negatives import kin_of_answers
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
@@ -47,6 +47,7 @@ from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.roles import RoleGraph
 from kgqa.rules.synonyms import synonyms_of
@@ -243,7 +244,7 @@ class PathSearch:
         self.mentioning = self.linked.reversed(self.facts.entities)
         self.articles = article_of(tables)
         self.ranks = Ranks(places(tables["mentions"], tables), self.articles)
-        self.types = Types(self.facts)
+        self.types = Types(self.facts, tables["documents"]["text"], self.articles)
         self.topics = Topics.of(self.linked, tables["documents"]["id"], self.facts.entities)
         train_facts = training_facts(tables, Questions.from_table(self.run.table("questions")))
         self.measures = relation_measures(train_facts, self.mined, tables["relations"].num_rows, tables)

@@ -13,7 +13,7 @@ import pytest
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject, Ranks, Rivals, Types, with_rivals
+from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject, Ranks, Rivals, with_rivals
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
