@@ -316,8 +316,8 @@ class PathFinder:
     def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
         """The possible bridges of each query, one row each.
 
-        The query's first role reaches them by a fact or by a statement that may be true; or the subject's document mentions them and they
-        have the same type as the bridge.
+        The query's first role reaches them by a fact or by a statement that may be true; or, unless this role usually has one object, the
+        subject's document mentions them and they have the same type as the bridge.
         """
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
@@ -335,6 +335,7 @@ class PathFinder:
         mentions = linked.take(queries.hops["document"])
         of = mentions.sources()
         same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
+        same_type &= ~self.usually_one(queries.hops).first[of]
         bridges_by_type = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
         bridges_by_fact = pl.concat([bridges_by_fact.cast(bridges_by_type.schema), bridges_by_type]).unique().sort("query", "bridge")
         return Rows(

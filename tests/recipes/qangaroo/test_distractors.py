@@ -17,6 +17,7 @@ from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.settings.qangaroo import PathSettings
 
 
