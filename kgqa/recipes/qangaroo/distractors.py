@@ -32,7 +32,9 @@ HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "
 Hops = npt.NDArray[np.void]
 AT_ONCE = 1 << 16
 """Samples whose rivals are looked for at once."""
-TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
+TRUE_TOO = (
+    "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer or listed with it: it may be true"
+)
 UNLIKE = "the candidate's type differs from the answer's"
 MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
 
@@ -62,19 +64,19 @@ class Distractors:
     settings: PathSettings
 
     def dropped(
-        self, samples: Samples, hops: Hops, bridges: Rows, objects: Adjacency, usually_one: OneObject, kin: npt.NDArray[np.bool_]
+        self, samples: Samples, hops: Hops, bridges: Rows, objects: Adjacency, usually_one: OneObject, may_be_true: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
         """For each entry of ``candidates.targets`` whether it is dropped, and the funnel rows.
 
         - ``bridges``: the possible bridges of each sample.
         - ``objects``: sample → the entities that may be objects of the bridge and the second relation.
         - ``usually_one``: whether each relation of each sample usually has one object.
-        - ``kin``: whether each candidate is a part or a whole of the answer.
+        - ``may_be_true``: whether each candidate may be true for another reason (:mod:`kgqa.recipes.qangaroo.false_negatives`).
 
         A candidate is dropped if it may be true, if its type differs from the answer's, or if ``settings.candidates`` others are better
         (:meth:`_lure`). It may be true if
 
-        - it is kin;
+        - it is in ``may_be_true``;
         - a fact or statement joins it to a possible bridge. If the second relation usually has one object, this does not concern the
           query's own bridge: there, the candidate must be among ``objects``;
         - the first relation usually has several objects, and the article about another possible bridge mentions it.
@@ -84,7 +86,7 @@ class Distractors:
         query = bridges.sources()
         any_relation = bridges.keep((bridges.targets != hops["bridge"][query]) | ~usually_one.second[query])
         true_too = _joined_to(bounds, target, any_relation.offsets, any_relation.targets, self.possible.offsets, self.possible.targets)
-        true_too |= objects.contains(sample, target) | kin
+        true_too |= objects.contains(sample, target) | may_be_true
         offsets, other_articles = _articles_of_others(bridges, hops["bridge"], self.articles)
         in_other_article = _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
         true_too |= in_other_article & ~usually_one.first[sample]
