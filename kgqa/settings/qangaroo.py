@@ -141,7 +141,7 @@ class EvidenceSettings(Settings):
 QUALITIES: dict[str, dict[str, float | int]] = {
     "large": {
         "stated": 0.2, "read": 0.35, "lift": 0.5, "functional": 0.2, "first_functional": 0.05, "useful": 0.08, "relation_share": 0.2,
-        "answer_share": 0.7, "per_documents": 8, "per_hop": 80,
+        "per_documents": 8, "per_hop": 80,
     },
     "balanced": {},
     "strict": {"useful": 0.3},
@@ -172,21 +172,21 @@ class PathSettings(Settings):
     """Minimum functionality of the last hop's relation in its direction, from 0 to 1: distinct subjects per fact, where 1 is a function."""
     first_functional: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Minimum functionality of the first hop's relation, from 0 to 1."""
-    useful: Annotated[float, Field(ge=0, le=1)] = 0.18
+    useful: Annotated[float, Field(ge=0, le=1)] = 0.2
     """Minimum estimated probability that a query is useful: its answer holds, is unique and is not trivial. Larger values give fewer and
     better samples."""
-    min_queries: Positive = 2
+    min_queries: Positive = 1
     """Minimum queries per path, that is, per pair of relations; rarer paths are dropped."""
     relation_share: Share = 0.1
     """Maximum share of all queries that end with the same relation; one query is always allowed. Larger values give more samples and less
     variety."""
-    answer_share: Share = 0.5
+    answer_share: Share = 1.0
     """Maximum share of a path's queries with the same answer; one query is always allowed."""
     per_documents: Positive = 5
     """Maximum queries whose chains consist of the same two documents."""
     per_hop: Positive = 40
     """Maximum queries with the same last hop, that is, with the same answer stated by the same document."""
-    rivals: Annotated[int, Field(ge=0)] = 2
+    rivals: Annotated[int, Field(ge=0)] = 3
     """Maximum distractors of a sample from each of two sources: the articles of entities that the subject's article mentions before the
     bridge, and the answer's document. Larger values make it harder to guess the answer without reading."""
     candidates: Annotated[int, Field(ge=2)] = 12

@@ -65,7 +65,7 @@ def unfit(texts: pa.ChunkedArray, articles: IntArray, facts: RoleGraph, subjects
     entities_with_facts = np.flatnonzero((np.diff(facts.offsets) > 0) & (articles >= 0))
     asked_subjects = np.unique(subjects[articles[subjects] >= 0])
     checked_entities = np.union1d(entities_with_facts, asked_subjects)
-    words, vocabulary = _openings(texts, articles[checked_entities])
+    words, vocabulary = openings(texts, articles[checked_entities])
     row = np.full(facts.entities, -1, np.int64)
     row[checked_entities] = np.arange(len(checked_entities))
     is_learned = np.zeros(len(checked_entities), np.bool_)
@@ -99,7 +99,7 @@ def unfit(texts: pa.ChunkedArray, articles: IntArray, facts: RoleGraph, subjects
     return out
 
 
-def _openings(texts: pa.ChunkedArray, documents: IntArray) -> tuple[Rows, int]:
+def openings(texts: pa.ChunkedArray, documents: IntArray) -> tuple[Rows, int]:
     """The numbers of the words with which each document begins, ascending, and how many words there are.
 
     The openings are split into words twice: most words are too rare to count, so keeping all of them would take many times the memory.

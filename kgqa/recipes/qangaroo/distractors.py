@@ -19,23 +19,22 @@ from kgqa.recipes.qangaroo.corpus import Places, first_mentions
 from kgqa.recipes.qangaroo.rejected import traverse_row
 from kgqa.recipes.qangaroo.samples import CHAINS, Samples
 from kgqa.recipes.qangaroo.topics import Topics
-from kgqa.rules.roles import RoleGraph
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.runs.funnel import FunnelRow
 from kgqa.settings.qangaroo import PathSettings
-from kgqa.statements.model import Profiles
 
 TOPICAL = 6
 """Weight of the topical similarity between a candidate and the subject's article; a mention in the answer's document has weight 1."""
 HEARSAY = 7
 """Maximum number of documents counted that mention both a candidate and the bridge."""
-TYPED = 3
-"""Minimum number of facts of an entity for comparing its type."""
 HOPS = np.dtype([(name, np.int32) for name in ("subject", "document", "first", "bridge", "answer_document", "second", "answer")])
 """The chain to an answer (rows of entities and documents in turn), and the roles of its two hops, ``first`` and ``second``."""
 Hops = npt.NDArray[np.void]
 AT_ONCE = 1 << 16
 """Samples whose rivals are looked for at once."""
-TRUE_TOO = "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer, so it may be true as well"
+TRUE_TOO = (
+    "facts or texts join the candidate to a possible bridge, or it is a part or whole of the answer or listed with it: it may be true"
+)
 UNLIKE = "the candidate's type differs from the answer's"
 MANY = "the sample has enough candidates that are nearer to the answer's chain or more like the answer"
 
@@ -65,19 +64,19 @@ class Distractors:
     settings: PathSettings
 
     def dropped(
-        self, samples: Samples, hops: Hops, bridges: Rows, objects: Adjacency, usually_one: OneObject, kin: npt.NDArray[np.bool_]
+        self, samples: Samples, hops: Hops, bridges: Rows, objects: Adjacency, usually_one: OneObject, may_be_true: npt.NDArray[np.bool_]
     ) -> tuple[npt.NDArray[np.bool_], list[FunnelRow]]:
         """For each entry of ``candidates.targets`` whether it is dropped, and the funnel rows.
 
         - ``bridges``: the possible bridges of each sample.
         - ``objects``: sample → the entities that may be objects of the bridge and the second relation.
         - ``usually_one``: whether each relation of each sample usually has one object.
-        - ``kin``: whether each candidate is a part or a whole of the answer.
+        - ``may_be_true``: whether each candidate may be true for another reason (:mod:`kgqa.recipes.qangaroo.false_negatives`).
 
         A candidate is dropped if it may be true, if its type differs from the answer's, or if ``settings.candidates`` others are better
         (:meth:`_lure`). It may be true if
 
-        - it is kin;
+        - it is in ``may_be_true``;
         - a fact or statement joins it to a possible bridge. If the second relation usually has one object, this does not concern the
           query's own bridge: there, the candidate must be among ``objects``;
         - the first relation usually has several objects, and the article about another possible bridge mentions it.
@@ -87,7 +86,7 @@ class Distractors:
         query = bridges.sources()
         any_relation = bridges.keep((bridges.targets != hops["bridge"][query]) | ~usually_one.second[query])
         true_too = _joined_to(bounds, target, any_relation.offsets, any_relation.targets, self.possible.offsets, self.possible.targets)
-        true_too |= objects.contains(sample, target) | kin
+        true_too |= objects.contains(sample, target) | may_be_true
         offsets, other_articles = _articles_of_others(bridges, hops["bridge"], self.articles)
         in_other_article = _joined_to(bounds, target, offsets, other_articles, self.linked.offsets, self.linked.targets)
         true_too |= in_other_article & ~usually_one.first[sample]
@@ -285,25 +284,6 @@ class Ranks:
         return self._ranks[find(self._pairs, paired(document, entity))]
 
 
-class Types:
-    """Similarity of types: the cosine of two entities' roles in facts, weighted by log count and inverse frequency."""
-
-    def __init__(self, facts: RoleGraph) -> None:
-        """Memory: 12 bytes per pair of an entity and a role."""
-        profiles = Profiles.of(facts)
-        self._offsets, self._roles, self._facts = profiles.offsets, profiles.roles, profiles.totals
-        rarity = np.log(facts.entities / np.bincount(self._roles, minlength=facts.role_count).clip(1))
-        self._weights = (1 + np.log(profiles.counts)) * rarity[self._roles]
-        entity = Rows(offsets=self._offsets, targets=self._roles).sources()
-        length = np.sqrt(np.bincount(entity, self._weights**2, minlength=facts.entities))
-        self._weights /= np.maximum(length, 1e-12)[entity]
-
-    def alike(self, first: IntArray, second: IntArray) -> npt.NDArray[np.float64]:
-        """The similarity of each pair, from 0 to 1; 0 if ``first`` has fewer than ``TYPED`` facts."""
-        cosines: npt.NDArray[np.float64] = _cosines(self._offsets, self._roles, self._weights, first, second)
-        return np.where(self._facts[first] >= TYPED, cosines, 0.0)
-
-
 def named_together(mentioning: Adjacency, first: IntArray, second: IntArray, max_count: int) -> npt.NDArray[np.int64]:
     """The number of documents that mention both entities of each pair; counting stops above ``max_count``.
 
@@ -344,27 +324,4 @@ def _over_earlier(candidate_offsets, candidates, offsets, entities, documents, a
             for i in range(candidate_offsets[sample], candidate_offsets[sample + 1]):
                 if out[i] < 0 and entities[j] != candidates[i] and row_holds(link_offsets, links, article, candidates[i]):
                     out[i] = entities[j]
-    return out
-
-
-@kernel
-def _cosines(offsets, roles, weights, first, second):  # type: ignore[no-untyped-def]
-    """The dot products of the sparse rows ``first[i]`` and ``second[i]`` (float64), by merging their ascending ``roles``.
-
-    >>> rows = np.array([0, 2, 3]), np.array([1, 4, 4]), np.array([0.6, 0.8, 1.0])
-    >>> _cosines(*rows, np.array([0]), np.array([1])).tolist()
-    [0.8]
-    """
-    out = np.zeros(len(first), np.float64)
-    for i in range(len(first)):
-        a, first_end, b, end = offsets[first[i]], offsets[first[i] + 1], offsets[second[i]], offsets[second[i] + 1]
-        while a < first_end and b < end:
-            if roles[a] == roles[b]:
-                out[i] += weights[a] * weights[b]
-                a += 1
-                b += 1
-            elif roles[a] < roles[b]:
-                a += 1
-            else:
-                b += 1
     return out

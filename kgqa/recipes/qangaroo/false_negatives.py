@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import Adjacency
+from kgqa.arrays.rows import Adjacency, IntArray, paired, spread
 from kgqa.arrays.search import lower_bound, row_holds
+from kgqa.arrays.sentences import sentence_starts
+from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.recipes.qangaroo.relations import RelationMeasures
 from kgqa.recipes.qangaroo.samples import BoolArray, Samples
 from kgqa.rules.implied import ImpliedRelations
@@ -33,6 +37,32 @@ def second_truths(samples: Samples, facts: RoleGraph, implied: ImpliedRelations,
         samples.questions.relation[question], says.offsets, says.targets,
     )  # fmt: skip
     return is_joined & ~samples.is_answer()
+
+
+def beside_answers(samples: Samples, documents: IntArray, mentions: Places, texts: pa.ChunkedArray) -> BoolArray:
+    """For each entry of ``candidates.targets`` whether a sentence of the answer's document names it together with the answer.
+
+    ``documents``: the answer's document of each sample. A sentence that names the answer often lists others that are as right. Memory: 50
+    bytes per mention in these documents.
+    """
+    asked = np.unique(documents)
+    counts = np.diff(mentions.offsets)[asked]
+    at = spread(mentions.offsets[asked], counts)
+    sentences = sentence_starts(texts.take(pa.array(asked)))
+    number = np.repeat(np.arange(len(asked)), counts)
+    # Sentences are numbered over all documents.
+    sentence = np.searchsorted(paired(sentences.sources(), sentences.targets), paired(number, mentions.start[at]), side="right")
+    named = pl.DataFrame({"sentence": sentence, "document": asked[number], "entity": mentions.entity[at]}).unique()
+    sample = samples.question_of_candidate()
+    candidates = pl.DataFrame(
+        {"document": documents[sample], "entity": samples.candidates.targets, "answer": samples.questions.answer[sample]}
+    ).with_row_index("row")
+    listed = candidates.join(named, on=["document", "entity"]).join(
+        named, left_on=["document", "answer", "sentence"], right_on=["document", "entity", "sentence"], how="semi"
+    )
+    is_beside = np.zeros(len(candidates), np.bool_)
+    is_beside[listed["row"].to_numpy()] = True
+    return is_beside & ~samples.is_answer()
 
 
 def kin_of_answers(samples: Samples, facts: RoleGraph, measures: RelationMeasures) -> BoolArray:

@@ -21,12 +21,13 @@ from kgqa.arrays.search import count_shared
 from kgqa.arrays.tokens import word_hashes
 from kgqa.errors import EmptyResult
 from kgqa.recipes.qangaroo.corpus import Facts, article_of
-from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject, Types
+from kgqa.recipes.qangaroo.distractors import HOPS, Hops, OneObject
 from kgqa.recipes.qangaroo.questions import ARROW, joined, splits_of
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains, empty_sentence, traverse_row
 from kgqa.recipes.qangaroo.samples import GRADE, BoolArray, Questions, Samples
 from kgqa.recipes.qangaroo.stems import RARE_WORD, SHARED_WORD, shares_stem
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import RoleGraph
@@ -315,8 +316,8 @@ class PathFinder:
     def bridges(self, queries: PathQueries, linked: Adjacency, types: Types) -> Rows:
         """The possible bridges of each query, one row each.
 
-        The query's first role reaches them by a fact or by a statement that may be true; or the subject's document mentions them and they
-        have the same type as the bridge.
+        The query's first role reaches them by a fact or by a statement that may be true; or, unless this role usually has one object, the
+        subject's document mentions them and they have the same type as the bridge.
         """
         s, facts = self._statements, self._facts
         may = s.probability >= POSSIBLE
@@ -334,6 +335,7 @@ class PathFinder:
         mentions = linked.take(queries.hops["document"])
         of = mentions.sources()
         same_type = types.alike(mentions.targets, queries.hops["bridge"][of]) >= self._paths.alike
+        same_type &= ~self.usually_one(queries.hops).first[of]
         bridges_by_type = pl.DataFrame({"query": of[same_type].astype(np.int64), "bridge": mentions.targets[same_type]})
         bridges_by_fact = pl.concat([bridges_by_fact.cast(bridges_by_type.schema), bridges_by_type]).unique().sort("query", "bridge")
         return Rows(

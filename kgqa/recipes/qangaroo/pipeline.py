@@ -90,7 +90,7 @@ STAGES = (
         depends_on=lambda run: _settings(run).model_dump(mode="json", include={"queries", "paths", "pairs", "endpoint_kind"}),
         run=read_texts,
     ),
-    Stage(name="traverse", version=12, doing="Traversing", depends_on=_traversed, run=traverse),
+    Stage(name="traverse", version=14, doing="Traversing", depends_on=_traversed, run=traverse),
     Stage(name="filter_samples", version=9, doing="Filtering", depends_on=_all_but("question", "placeholders"), run=filter_samples),
 )
 """The stages in order; :mod:`kgqa.recipes.qangaroo.dataset` turns their tables into a dataset."""

@@ -15,9 +15,9 @@ from kgqa.arrays.rows import Adjacency, IntArray
 from kgqa.errors import EmptyResult
 from kgqa.recipes.preparation import open_graph
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
-from kgqa.recipes.qangaroo.corpus import article_of, expression_numbers, places, stated, true_facts
-from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Rivals, Types, with_rivals
-from kgqa.recipes.qangaroo.false_negatives import kin_of_answers
+from kgqa.recipes.qangaroo.corpus import Places, article_of, expression_numbers, places, stated, true_facts
+from kgqa.recipes.qangaroo.distractors import Distractors, Ranks, Rivals, with_rivals
+from kgqa.recipes.qangaroo.false_negatives import beside_answers, kin_of_answers
 from kgqa.recipes.qangaroo.gates import (
     AnswerNotReached,
     AnswerStatedBesideSubject,
@@ -47,6 +47,7 @@ from kgqa.recipes.qangaroo.sample_evidence import SampleEvidence
 from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.recipes.qangaroo.search import add_chains, endpoint_roles, find_samples, without_same_expression
 from kgqa.recipes.qangaroo.topics import Topics
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.recipes.qangaroo.usefulness import Usefulness
 from kgqa.rules.roles import RoleGraph
 from kgqa.rules.synonyms import synonyms_of
@@ -227,6 +228,7 @@ class PathSearch:
     mentioning: Adjacency = field(init=False)
     stated: Adjacency = field(init=False)
     articles: IntArray = field(init=False)
+    mentions: Places = field(init=False)
     ranks: Ranks = field(init=False)
     types: Types = field(init=False)
     measures: RelationMeasures = field(init=False)
@@ -243,8 +245,9 @@ class PathSearch:
         self.linked = stated(run.table("links", coded=True), tables)
         self.stated = stated(run.table("occurrences"), tables)
         self.mentioning = self.linked.reversed(self.facts.entities)
-        self.ranks = Ranks(places(run.table("mentions", coded=True), tables), self.articles)
-        self.types = Types(self.facts)
+        self.mentions = places(run.table("mentions", coded=True), tables)
+        self.ranks = Ranks(self.mentions, self.articles)
+        self.types = Types(self.facts, tables["documents"]["text"], self.articles)
         train_facts = training_facts(tables, Questions.from_table(run.table("questions")))
         self.measures = relation_measures(train_facts, self.mined, tables["relations"].num_rows, tables)
         self.graph = graph_from_edges(run.table("edges", coded=True), tables["entities"], tables["documents"])
@@ -293,8 +296,11 @@ class PathSearch:
             types=self.types, topics=Topics.of(self.linked, tables["documents"]["id"], self.facts.entities), settings=settings.paths,
         )  # fmt: skip
         bridges = finder.bridges(queries, self.linked, self.types)
-        kin = kin_of_answers(samples, self.facts, self.measures)
-        is_dropped, rows = choice.dropped(samples, hops, bridges, finder.objects(queries, self.mined.implied), usually_one, kin)
+        may_be_true = kin_of_answers(samples, self.facts, self.measures)
+        if (several := ~usually_one.second).any():
+            beside = beside_answers(samples, hops["answer_document"], self.mentions, tables["documents"]["text"])
+            may_be_true |= beside & several[samples.question_of_candidate()]
+        is_dropped, rows = choice.dropped(samples, hops, bridges, finder.objects(queries, self.mined.implied), usually_one, may_be_true)
         samples = with_stated_grades(samples.without_candidates(is_dropped), queries)
         min_candidates = max(settings.min_candidates, settings.paths.min_alike + 1)
         samples, rejections = pass_gates(

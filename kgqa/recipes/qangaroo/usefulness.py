@@ -19,7 +19,8 @@ from scipy.special import expit
 from scipy.stats import rankdata
 
 from kgqa.arrays.rows import Adjacency, IntArray, find, paired
-from kgqa.recipes.qangaroo.distractors import Ranks, Types, named_together
+from kgqa.recipes.qangaroo.distractors import Ranks, named_together
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.rules.roles import RoleGraph
 
 WEIGHTS: dict[str, float] = {

@@ -13,10 +13,12 @@ import pytest
 from kgqa.arrays.rows import Adjacency, Rows, row_bounds
 from kgqa.arrays.search import count_shared
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject, Ranks, Rivals, Types, with_rivals
+from kgqa.recipes.qangaroo.distractors import HOPS, Distractors, Hops, OneObject, Ranks, Rivals, with_rivals
+from kgqa.recipes.qangaroo.false_negatives import beside_answers
 from kgqa.recipes.qangaroo.samples import CHAINS, Questions, Samples
 from kgqa.recipes.qangaroo.stems import shares_stem
 from kgqa.recipes.qangaroo.topics import SIZE, Topics
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.settings.qangaroo import PathSettings
 
 
@@ -210,3 +212,14 @@ def test_only_a_second_object_of_a_relation_with_one_object_may_be_true(is_funct
     is_dropped, _ = choice.dropped(samples, hops, bridges, objects, usually_one, nothing)
     left = samples.without_candidates(is_dropped)
     assert left.candidates.targets[left.candidates.offsets[1] :].tolist() == ([6, 7] if is_functional else [6])
+
+
+@pytest.mark.parametrize(("text", "listed"), [("It borders Amal, Boma and Cua.", True), ("It borders Amal. Boma is far from Cua.", False)])
+def test_a_candidate_in_a_sentence_with_the_answer_is_listed_with_it(text: str, listed: bool) -> None:
+    samples, hops = some_samples()  # the first sample has the answer 4 and the candidate 5, and the second one only its answer
+    start = np.array([text.index("Amal"), text.index("Boma")], np.int32)
+    mentions = Places(
+        offsets=np.array([0, 0, 2, 2, 2], np.int64), entity=np.array([4, 5], np.int32), start=start, end=start + 4
+    )  # fmt: skip
+    texts = strings("Amal and Boma.", text, "Amal and Boma.", "Amal and Boma.")
+    assert beside_answers(samples, hops["answer_document"], mentions, texts).tolist() == [False, listed, False]

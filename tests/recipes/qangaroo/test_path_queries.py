@@ -21,6 +21,7 @@ from kgqa.recipes.qangaroo.gates import _brought_down
 from kgqa.recipes.qangaroo.path_queries import PathFinder, PathQueries, path_names
 from kgqa.recipes.qangaroo.reading import Statements
 from kgqa.recipes.qangaroo.rejected import FilteredChains
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.rules.implied import ImpliedRelations
 from kgqa.rules.roles import role_graph
 from kgqa.rules.synonyms import synonyms_of
@@ -175,7 +176,7 @@ def test_each_quality_is_stricter_than_the_one_before() -> None:
     assert large.useful < balanced.useful < strict.useful
     for name in ("functional", "first_functional", "stated", "read", "lift"):
         assert getattr(large, name) < getattr(balanced, name) == getattr(strict, name)
-    for name in ("relation_share", "answer_share", "per_documents", "per_hop"):
+    for name in ("relation_share", "per_documents", "per_hop"):
         assert getattr(large, name) > getattr(balanced, name) == getattr(strict, name)
     assert PathSettings.model_validate({"quality": "strict", "read": 0.5}).read == 0.5
 
@@ -266,3 +267,27 @@ def test_objects_are_joined_by_the_second_relation_or_one_that_implies_it() -> N
     hops["bridge"] = 10
     queries = cast(PathQueries, SimpleNamespace(hops=hops))
     assert finder.objects(queries, implied).targets.tolist() == [20, 21, 23]
+
+
+@pytest.mark.parametrize(("functionality", "expected"), [(0.4, [10, 11, 12]), (0.9, [10, 11])])
+def test_an_entity_of_the_bridges_type_may_be_a_bridge_unless_the_first_relation_has_one_object(
+    functionality: float, expected: list[int]
+) -> None:
+    # Subject 1's document 0 mentions 12, 13 and the bridge 10. A fact joins the subject to 10, and a text may join it to 11.
+    head, relation, tail = (np.array(column, np.int32) for column in ([1], [0], [10]))
+    none = np.zeros(0, np.int32)
+    facts = role_graph(head, relation, tail, symmetric=np.zeros(1, np.bool_), texts=(none, none), grades=none, entities=20)
+    statements = Statements(
+        document=np.zeros(1, np.int32), before=np.ones(1, np.int32), after=np.array([11], np.int32), role=np.zeros(1, np.int32),
+        probability=np.array([0.2], np.float32), lift=np.zeros(1, np.float32), fact=np.zeros(1, np.bool_),
+    )  # fmt: skip
+    finder = PathFinder(
+        {}, statements, facts, np.full(2, functionality), np.arange(2, dtype=np.int32), QangarooSettings(), seed=0
+    )  # fmt: skip
+    hops = np.zeros(1, HOPS)
+    hops["subject"], hops["bridge"] = 1, 10
+    queries = cast(PathQueries, SimpleNamespace(hops=hops, questions=[None]))
+    linked = Adjacency.from_pairs(np.zeros(3, np.int64), np.array([10, 12, 13], np.int32), 1)
+    # 12 is of the bridge's type, 13 is not.
+    types = cast(Types, SimpleNamespace(alike=lambda first, _: (first != 13).astype(np.float64)))
+    assert finder.bridges(queries, linked, types).targets.tolist() == expected

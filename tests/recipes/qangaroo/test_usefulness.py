@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from kgqa.arrays.rows import Adjacency
 from kgqa.recipes.qangaroo.corpus import Places
-from kgqa.recipes.qangaroo.distractors import Ranks, Types
+from kgqa.recipes.qangaroo.distractors import Ranks
+from kgqa.recipes.qangaroo.types import Types
 from kgqa.recipes.qangaroo.usefulness import WEIGHTS, Usefulness, percentiles
 from kgqa.rules.roles import RoleGraph, role_graph
 
@@ -26,6 +28,11 @@ def graph() -> RoleGraph:
     )  # fmt: skip
 
 
+def types_by(facts: RoleGraph) -> Types:
+    """Types without articles."""
+    return Types(facts, pa.chunked_array([pa.array([], pa.string())]), np.full(facts.entities, -1, np.int32))
+
+
 def usefulness(mentions: list[tuple[int, int]]) -> Usefulness:
     """``mentions``: documents and the entities that they mention, in the order of the text."""
     document, entity = (np.array(column, np.int32) for column in zip(*mentions, strict=True))
@@ -35,7 +42,7 @@ def usefulness(mentions: list[tuple[int, int]]) -> Usefulness:
     places = Places(offsets=offsets, entity=entity, start=start, end=start + 1)
     facts = graph()
     return Usefulness(
-        facts=facts, linked=linked, mentioning=linked.reversed(6), ranks=Ranks(places, np.arange(6, dtype=np.int32)), types=Types(facts),
+        facts=facts, linked=linked, mentioning=linked.reversed(6), ranks=Ranks(places, np.arange(6, dtype=np.int32)), types=types_by(facts),
         forwards=np.arange(facts.role_count) / 10, alike=0.2,
     )  # fmt: skip
 
@@ -78,7 +85,7 @@ def test_rivals_are_entities_of_the_answers_type_in_its_document() -> None:
         end=np.arange(1, 4, dtype=np.int32),
     )  # fmt: skip
     judge = Usefulness(
-        facts=facts, linked=linked, mentioning=linked.reversed(8), ranks=Ranks(places, np.full(8, -1, np.int32)), types=Types(facts),
+        facts=facts, linked=linked, mentioning=linked.reversed(8), ranks=Ranks(places, np.full(8, -1, np.int32)), types=types_by(facts),
         forwards=np.zeros(facts.role_count), alike=0.2,
     )  # fmt: skip
     row = {"document": 1, "first": 1, "bridge": 0, "answer_document": 0, "second": 0, "answer": 6, "facts": 2}
