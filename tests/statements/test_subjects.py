@@ -57,9 +57,9 @@ def test_of_a_relation_with_few_subjects_nothing_is_known() -> None:
 def test_openings_that_are_read_in_parts_have_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = pa.chunked_array([pa.array([f"Word{n % 3} and Word{n % 7} and again Word{n % 3}" for n in range(40)] + [""])])
     documents = np.array([*range(40, -1, -1)], np.int32)
-    whole, count = subjects._openings(texts, documents)
+    whole, count = subjects.openings(texts, documents)
     monkeypatch.setattr(subjects, "PART", 7)
-    parts, again = subjects._openings(texts, documents)
+    parts, again = subjects.openings(texts, documents)
     assert count == again == 1 + 1 + 7  # and, again, Word0 to Word6
     assert (parts.offsets.tolist(), parts.targets.tolist()) == (whole.offsets.tolist(), whole.targets.tolist())
     assert whole.counts().tolist()[0] == 0

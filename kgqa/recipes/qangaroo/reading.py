@@ -64,7 +64,7 @@ class Statements:
 
 def read_texts(run: Run) -> StageOutput:
     """Hops, mentions, training facts → statements, with probabilities calibrated on subjects that the model was not trained on."""
-    settings = run.domain.settings.section(QangarooSettings)
+    settings = run.section(QangarooSettings)
     tables = run.tables("entities", "relations", "facts", "documents", "mentions", "questions", "text_hops", coded=True)
     encoder = settings.paths.encoder if settings.queries == "paths" else None
     if encoder is not None:
