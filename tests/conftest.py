@@ -28,6 +28,7 @@ from kgqa.cli import main
 from kgqa.settings.neo4j import Neo4jSettings
 from kgqa.stop import NUMBERS
 from tests.command import ROOT, Outcome
+from tests.lengths import QUICK
 from tests.neo4j.server import Neo4jServer, missing
 from tests.object_server import copies, moto_port, objects  # noqa: F401
 from tests.tiny_encoder import other_encoder, tiny_encoder  # noqa: F401
@@ -61,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--thorough"):
-        settings.register_profile("quick", settings(), max_examples=25)
+        settings.register_profile("quick", settings(), max_examples=QUICK)
         settings.load_profile("quick")
 
 
@@ -86,7 +87,7 @@ def _seed() -> int:
 
 
 def _mutants(config: pytest.Config) -> int:
-    return 1_000 if config.getoption("--thorough") else 40
+    return 1_000 if config.getoption("--thorough") else 25
 
 
 def _queries(config: pytest.Config) -> int:
@@ -180,17 +181,24 @@ def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServ
         server.kill()
 
 
-@pytest.fixture
-def spare_server(tmp_path: Path) -> Iterator[Neo4jServer]:
-    """A server of the test's own, to stop, kill and start: after a kill, recovery takes as long as the log is, and others would wait."""
+@pytest.fixture(scope="session")
+def second_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+    """Another server, for ``spare_server``."""
     if reason := missing():
         unavailable(reason)
-    server = Neo4jServer(tmp_path / "neo4j")
-    server.start()
+    server = Neo4jServer(tmp_path_factory.mktemp("neo4j") / "spare")
     try:
         yield server
     finally:
         server.kill()
+
+
+@pytest.fixture
+def spare_server(second_server: Neo4jServer) -> Neo4jServer:
+    """An empty server to stop, kill and start: after a kill, recovery takes as long as the log is, and the log of the other is long."""
+    second_server.restore()
+    second_server.empty()
+    return second_server
 
 
 @pytest.fixture

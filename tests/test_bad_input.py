@@ -556,7 +556,9 @@ def test_a_full_disk_at_every_stage(small_disk: SmallDisk, seed_wikidata: Path, 
     assert same_dataset(workspace, seed_wikidata)
 
 
-@pytest.mark.parametrize("room", [40, *(pytest.param(room, marks=pytest.mark.slow) for room in (8, 120, 200))])
+@pytest.mark.parametrize(
+    "room", [40, pytest.param(200, marks=pytest.mark.slow), *(pytest.param(room, marks=pytest.mark.thorough) for room in (8, 120))]
+)
 def test_a_full_disk_while_the_dataset_is_written(room: int, small_disk: SmallDisk, seed_wikidata: Path, cli: Cli) -> None:
     small_disk.mount("size=20m")
     workspace = Path(shutil.copytree(seed_wikidata, small_disk.path / "w"))

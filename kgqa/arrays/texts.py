@@ -42,6 +42,18 @@ def decode(data, at):  # type: ignore[no-untyped-def]
     return high | ((np.int32(data[at + 2]) & 0x3F) << 6) | (np.int32(data[at + 3]) & 0x3F), at + 4
 
 
+@kernel(inline=True)
+def is_space(character):  # type: ignore[no-untyped-def]
+    """Whether Unicode counts the character (its code) as white space.
+
+    >>> is_space(ord(" ")), is_space(0x3000), is_space(ord("a"))
+    (True, True, False)
+    """
+    if character < 0x80:
+        return character == 32 or 9 <= character <= 13
+    return character in (0x85, 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000) or 0x2000 <= character <= 0x200A
+
+
 def characters_at(texts: pa.Array | pa.ChunkedArray, rows: npt.NDArray[np.integer], places: npt.NDArray[np.integer]) -> IntArray:
     """The code (int32) of the character at each of ``places``, counted in characters, in the text of each of ``rows``; 0 after a text's
     end.

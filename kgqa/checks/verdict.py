@@ -32,11 +32,11 @@ UNREAL = frozenset({"random", "rule"})
 PURPOSES = {
     "qangaroo": ("kgqa generate", "readers that choose a candidate by following documents"),
     "paper": ("kgqa generate --recipe paper", "comparison with published figures of WikiHop and MedHop"),
-    "musique": ("kgqa compose", "readers that write the answer; with steps and unanswerable twins"),
-    "iirc": ("kgqa generate --recipe iirc", "readers that find missing articles, compute, or see that none answers"),
-    "strategyqa": ("kgqa generate --recipe strategyqa", "yes/no questions that do not name their steps"),
+    "musique": ("kgqa compose", "readers that write the answer, or recognise that there is none"),
+    "iirc": ("kgqa generate --recipe iirc", "readers that find missing articles, compute, or recognise that there is no answer"),
+    "strategyqa": ("kgqa generate --recipe strategyqa", "readers of yes/no questions that do not name their steps"),
 }
-"""Recipe or variant → its command, and the purpose it serves."""
+"""Recipe or variant → its command, and what its datasets are for."""
 
 
 def examine(folder: Path, run: Run, manifest: dict[str, Any]) -> Verdict:
@@ -57,7 +57,7 @@ def examine(folder: Path, run: Run, manifest: dict[str, Any]) -> Verdict:
         "skews": uneven,
         "limit": rule,
         "limit_setting": setting,
-        "purpose": f"{command} serves {purpose}." if command else "",
+        "purpose": f"{command} is for {purpose}." if command else "",
     }
     run.progress.finish(f"findings: {len(findings)}, differences of splits: {len(uneven)}")
     return Verdict(**parts, section=_section(Verdict(**parts), counts, splits))

@@ -43,7 +43,7 @@ def compose(
     seed: Annotated[int, Option(help="Random seed for pairs, chains, splits and contexts.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,
-    limit: Annotated[int | None, Option(help="Maximum pairs of questions, for a quick trial run.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum number of pairs of questions, for a quick trial run.")] = None,
     reader: Annotated[
         list[str] | None,
         Option(help="Folder of a kgqa train run. One of these readers must answer each single-hop question; repeatable."),
@@ -52,7 +52,7 @@ def compose(
         str | None, Option(help="With --composer model: folder of a kgqa train composer run. With llm: the endpoint's model name.")
     ] = None,
     endpoint: Annotated[
-        str | None, Option(help="Chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is OPENAI_API_KEY.")
+        str | None, Option(help="Chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is read from OPENAI_API_KEY.")
     ] = None,
     max_cost: Annotated[
         float | None, Option(help="Maximum total cost of the endpoint's responses, at the prices of the domain file.")

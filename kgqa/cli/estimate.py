@@ -22,7 +22,7 @@ def estimate(
     source: Source = None,
     workspace: RunWorkspace = WORKSPACE,
     share: Annotated[
-        float, Option(help="Share of the domain to process, up to 1; larger values take longer and give better estimates.")
+        float, Option(help="Share of the domain to process, up to 1. Larger shares take longer but give better estimates.")
     ] = SHARE,
     seed: Annotated[int, Option(help="Seed for drawing the part, and for kgqa generate.")] = SEED,
     workers: Annotated[int | None, Option(help="Threads, as for kgqa generate.")] = None,

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 def generate(
-    domain: Annotated[str, Option(help="wikidata, medline, companies, or your own domain's TOML file.")],
+    domain: Annotated[str, Option(help="Built-in domain (wikidata, medline or companies), or the TOML file of your own.")],
     source: Source = None,
     recipe: Annotated[
         str | None,
         Option(
-            help="Variant of the domain: paper (the paper's recipe) or entailed (chains must entail their answer); or a recipe: iirc, "
-            "strategyqa."
+            help="What to build: entailed (questions whose answer a chain entails), paper (questions as in the paper), iirc or "
+            "strategyqa; or another variant of the domain. By default, what the domain says."
         ),
     ] = None,
     workspace: RunWorkspace = WORKSPACE,
     seed: Annotated[int, Option(help="Random seed for splits, samples, orders and placeholders.")] = SEED,
     workers: Workers = None,
     cluster: Cluster = None,
-    limit: Annotated[int | None, Option(help="Maximum questions, for a quick trial run.")] = None,
+    limit: Annotated[int | None, Option(help="Maximum number of questions, for a quick trial run.")] = None,
     store: Store = STORE,
     traversal: Annotated[
         str, Option(help="Chain search: kernel (compiled, in memory) or cypher (queries). Both give the same result.")

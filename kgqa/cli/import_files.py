@@ -45,7 +45,7 @@ def import_files(
     licence: Annotated[str | None, Option(help="Licence of the files, for the dataset card; by default the publisher's.")] = None,
     attribution: Annotated[str | None, Option(help="A sentence about the files, for the dataset card.")] = None,
     partial: Annotated[bool, Option("--partial", help="Read a truncated file up to its last complete record.")] = False,
-    workers: Annotated[int | None, Option(help="Processes; by default one per core. The result does not depend on them.")] = None,
+    workers: Annotated[int | None, Option(help="Number of processes, by default one per core. The result does not depend on it.")] = None,
     cluster: Cluster = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the formats with their options and exit.")] = False,
 ) -> None:

@@ -15,36 +15,42 @@ if TYPE_CHECKING:
     from kgqa.cli.terminal import Terminal
     from kgqa.settings.neo4j import Neo4jSettings
 
-AnyDomain = Annotated[str, Argument(help="wikidata, medline, companies, or your own domain's TOML file.")]
+AnyDomain = Annotated[str, Argument(help="Built-in domain (wikidata, medline or companies), or the TOML file of your own.")]
 AnySet = Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, hf://owner/name, or s3:// or gs://.")]
 Source = Annotated[
     str | None,
     Option(
-        help="Folder with the domain's files, or s3://BUCKET/PREFIX or gs://… (docs/sources.md); built-in domains use their seed domain by "
-        "default."
+        help="Folder with the domain's files, or s3://BUCKET/PREFIX or gs://… (docs/sources.md); by default the small example data of a "
+        "built-in domain."
     ),
 ]
 RunWorkspace = Annotated[
-    str, Option(help="Workspace: folder, s3://BUCKET/PREFIX or gs://… for tables, graph and datasets; finished stages are reused.")
+    str, Option(help="Folder, s3://BUCKET/PREFIX or gs://… for tables, graph and datasets; finished stages in it are reused.")
 ]
 From = Annotated[str | None, Option("--from", help="Format of the question set; detected by default.")]
-Store = Annotated[str, Option(help="embedded, or neo4j: the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD.")]
+Store = Annotated[str, Option(help="Graph store: embedded, or neo4j (the server at NEO4J_URI, with NEO4J_USERNAME and NEO4J_PASSWORD).")]
 # Only Neo4jSettings reads the environment, so these values come from the command line.
-Neo4jUri = Annotated[str | None, Option(help="Server address; by default NEO4J_URI, or bolt://localhost:7687.")]
-Neo4jUser = Annotated[str | None, Option(help="User; by default NEO4J_USERNAME. The password is NEO4J_PASSWORD.")]
-Neo4jDatabase = Annotated[str | None, Option(help="Database; by default NEO4J_DATABASE.")]
+Neo4jUri = Annotated[str | None, Option(help="Address of the Neo4j server; by default NEO4J_URI, or bolt://localhost:7687.")]
+Neo4jUser = Annotated[str | None, Option(help="User of the server; by default NEO4J_USERNAME. The password is read from NEO4J_PASSWORD.")]
+Neo4jDatabase = Annotated[str | None, Option(help="Database on the server; by default NEO4J_DATABASE.")]
 Paragraphs = Annotated[Path | None, Option(help="File with the paragraphs, if it is not next to the questions under its official name.")]
 Strict = Annotated[
     bool,
     Option("--strict", help="Reject records that violate the format, such as a missing support; by default they are kept and counted."),
 ]
 
-Lossy = Annotated[bool, Option("--lossy", help="Allow the loss of gold annotations, such as support or steps; by default it is an error.")]
+Lossy = Annotated[
+    bool,
+    Option("--lossy", help="Drop gold annotations that the format cannot hold, such as support or steps; by default this is an error."),
+]
 
-Workers = Annotated[int | None, Option(help="Number of threads; by default one per core. It does not change the result.")]
+Workers = Annotated[int | None, Option(help="Number of threads, by default one per core. The result does not depend on it.")]
 Cluster = Annotated[
     str | None,
-    Option(help="Run parts on Ray: auto, HOST:PORT or ray://HOST:PORT; none: threads. On CPUs it changes no result (docs/cluster.md)."),
+    Option(
+        help="Ray cluster that shares the work: auto, HOST:PORT or ray://HOST:PORT; none: use threads. On CPUs, the result is the same "
+        "(docs/cluster.md)."
+    ),
 ]
 
 

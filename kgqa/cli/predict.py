@@ -17,25 +17,29 @@ def predict(
     dataset: AnySet,
     out: Annotated[Path, Option(help="New file of predictions, in the format that kgqa evaluate reads.")],
     split: Annotated[str | None, Option(help="train, dev or test; by default dev, or the only split.")] = None,
-    metric: Annotated[str | None, Option(help="Metric that determines the file's format; by default the question set's own.")] = None,
-    reader: Annotated[str | None, Option(help="module:Class of your own reader, if the run trained one: this runs its code.")] = None,
+    metric: Annotated[str | None, Option(help="Metric whose file format is written; by default that of the question set.")] = None,
+    reader: Annotated[str | None, Option(help="module:Class of your own reader, if the run trained one; its code is executed.")] = None,
     device: Device = None,
     precision: Precision = None,
-    model: Annotated[str | None, Option(help="llm: the endpoint's name of its model.")] = None,
+    model: Annotated[str | None, Option(help="With llm: name of the endpoint's model.")] = None,
     endpoint: Annotated[
-        str | None, Option(help="llm: chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is OPENAI_API_KEY.")
+        str | None,
+        Option(help="With llm: chat-completions endpoint; by default OPENAI_BASE_URL, or OpenAI's. The key is read from OPENAI_API_KEY."),
     ] = None,
     recording: Annotated[
-        Path | None, Option(help="llm: file of all answers, which are not requested again; by default next to --out.")
+        Path | None, Option(help="With llm: file that records all answers, so that none is requested twice; by default next to --out.")
     ] = None,
-    shots: Annotated[int | None, Option(help="llm: examples of the train split in each prompt; by default 0.")] = None,
+    shots: Annotated[int | None, Option(help="With llm: number of examples from the train split in each prompt; by default 0.")] = None,
     retrieve: Annotated[
-        int | None, Option(help="llm: paragraphs that BM25 finds in the whole set; by default the question's own are shown. 0: none.")
+        int | None,
+        Option(help="With llm: number of paragraphs that BM25 finds in the whole set (0: none); by default, the question's own are shown."),
     ] = None,
-    samples: Annotated[int | None, Option(help="llm: answers to each question; the most frequent one counts; by default 1.")] = None,
-    input_price: Annotated[float | None, Option(help="llm: price of a million input tokens.")] = None,
-    output_price: Annotated[float | None, Option(help="llm: price of a million output tokens.")] = None,
-    max_cost: Annotated[float | None, Option(help="llm: maximum cost of all recorded answers, at these prices.")] = None,
+    samples: Annotated[
+        int | None, Option(help="With llm: number of answers to each question, of which the most frequent counts; by default 1.")
+    ] = None,
+    input_price: Annotated[float | None, Option(help="With llm: price of a million input tokens.")] = None,
+    output_price: Annotated[float | None, Option(help="With llm: price of a million output tokens.")] = None,
+    max_cost: Annotated[float | None, Option(help="With llm: maximum cost of all recorded answers, at these prices.")] = None,
     from_: From = None,
     paragraphs: Paragraphs = None,
     cluster: Cluster = None,

@@ -34,7 +34,7 @@ def relations(
     workers: Workers = None,
     cluster: Cluster = None,
     sort: Annotated[
-        str, Option(help="Sort by this column of the file: facts, text_lift, share_implied, kept, verdict, …")
+        str, Option(help="Column of the output file to sort by: facts, text_lift, share_implied, kept, verdict, …")
     ] = RELATIONS_SORT,
     out: Annotated[Path | None, Option(help="New tab-separated file for the table.")] = None,
 ) -> None:

@@ -55,7 +55,8 @@ def print_verdict(console: Terminal, verdict: Verdict, dataset: str) -> None:
     _print_some(console, verdict.skews, "differences of splits")
     if verdict.limit_setting:
         first, *other_settings = verdict.limit_setting.split(", ")
-        console.say(f"To get more, change {first}" + (f" or {len(other_settings)} more settings of that rule." if other_settings else "."))
+        others = f" or {len(other_settings)} related settings" if other_settings else ""
+        console.say(f"For more questions, change {first}{others}.")
     if verdict.purpose:
         console.say(verdict.purpose)
 

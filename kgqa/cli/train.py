@@ -37,13 +37,14 @@ def _list(is_set: bool) -> None:
 
 def train(
     reader: Annotated[
-        str, Argument(help="Reader name (see --list), module:Class of your own, or a TOML file with one of them and settings.")
+        str,
+        Argument(help="Name of a reader (see --list), module:Class of your own, or a TOML file that names one of these and its settings."),
     ],
     dataset: Annotated[str, Argument(help="A dataset folder, a file or folder in any known format, hf://owner/name, or s3:// or gs://.")],
     out: Annotated[Path, Option(help="Folder of the run; an unfinished run in it is resumed.")],
     seed: Annotated[int, Option(help="Seed of weights, batches and dropout.")] = SEED,
-    max_steps: Annotated[int | None, Option(help="Maximum steps.")] = None,
-    epochs: Annotated[int | None, Option(help="Maximum epochs.")] = None,
+    max_steps: Annotated[int | None, Option(help="Maximum number of training steps.")] = None,
+    epochs: Annotated[int | None, Option(help="Maximum number of epochs.")] = None,
     encoder: Annotated[
         str | None, Option(help="Encoder: a name on the Hugging Face hub, a folder, a run of kgqa train, or package:NAME.")
     ] = None,
@@ -62,12 +63,11 @@ def train(
     paragraphs: Paragraphs = None,
     cluster: Annotated[
         str | None,
-        Option(
-            help="Train on a Ray cluster whose nodes all see the paths given: auto or HOST:PORT; none: on this machine (docs/cluster.md)."
-        ),
+        Option(help="Ray cluster to train on, auto or HOST:PORT; all nodes must see the same paths. none: this machine (docs/cluster.md)."),
     ] = None,
     processes: Annotated[
-        int | None, Option(help="With --cluster: processes that train together; by default one per GPU, or as there are cores.")
+        int | None,
+        Option(help="With --cluster: number of processes that train together; by default one per GPU, or as many as the cores allow."),
     ] = None,
     list_: Annotated[bool, Option("--list", callback=_list, is_eager=True, help="List the readers and exit.")] = False,
 ) -> None:

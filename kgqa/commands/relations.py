@@ -91,8 +91,8 @@ def _check_evidence(domain: Domain) -> None:
         )
     if not section.evidence.use:
         raise SettingsError(
-            f"domain {name}: relations are measured where chains must imply their answer, which the recipe does not ask for; "
-            "leave --recipe out, or set qangaroo.evidence.use to true."
+            f"domain {name}: relations are measured where chains must imply their answer, which these settings do not ask for; give "
+            "--recipe entailed, or set qangaroo.evidence.use to true."
         )
 
 

@@ -87,7 +87,8 @@ def verdicts(
         pl.col("last").fill_null(False)
     )
     # An entity known only by abbreviations can neither be confirmed nor contradicted.
-    spelt = names.filter(pl.col("name").str.contains(SPELT_OUT) & pl.col("entity").is_in(bracket_pairs["entity"].unique().implode()))
+    spelt = names.filter(pl.col("entity").is_in(bracket_pairs["entity"].unique().implode()))
+    spelt = spelt.filter(pl.col("name").str.contains(SPELT_OUT))
     name_words = _beginnings(spelt, "entity", "name")
     total = words.group_by("definition").agg(total=pl.len())
     shared_words = bracket_pairs.join(words, on="definition").join(name_words, on=["entity", "word"], how="semi")

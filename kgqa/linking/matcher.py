@@ -23,7 +23,7 @@ from kgqa.arrays.tokens import TOKEN_STEP, character_tables, tokenize
 from kgqa.linking.definitions import defined_from
 from kgqa.linking.dictionary import FREE, INITIAL, Dictionary
 from kgqa.linking.surroundings import surroundings
-from kgqa.linking.trie import find_child, find_token
+from kgqa.linking.trie import EMPTY, child_slot, find_slot
 
 ENTRY = np.dtype(
     [
@@ -33,8 +33,15 @@ ENTRY = np.dtype(
     align=True,
 )  # fmt: skip
 """The columns of a :class:`Dictionary` as records, so that one name touches one cache line."""
-NODE = np.dtype([("following", np.uint64), ("first_entry", np.int32), ("last_entry", np.int32)], align=True)
-"""A trie node and the range of its entries (the names that end there), which may be empty."""
+STEP = np.dtype(
+    [
+        ("key", np.uint64), ("following", np.uint64), ("node", np.int32), ("first_entry", np.int32), ("last_entry", np.int32),
+        ("flags", np.uint8), ("plain", np.bool_),
+    ],
+    align=True,
+)  # fmt: skip
+"""A slot of the trie's hash tables with its node and the range of the entries of the name that ends there, which may be empty: a step of
+the search reads one cache line. ``plain``: whether the name matches tokens that folding leaves as they are, as words in lower case."""
 BATCH = 1 << 20
 """Bytes of text per batch of a thread; a batch ends at the end of a text."""
 NESTED = 64
@@ -59,8 +66,8 @@ class Pairs(Spans):
     """The dictionary's entry that gives the entity this name."""
     context: npt.NDArray[np.int32]
     """Letter case and neighbours of the place, as one number (:mod:`kgqa.linking.surroundings`)."""
-    place: npt.NDArray[np.int32]
-    """Number of the place, from 0."""
+    bounds: npt.NDArray[np.int32]
+    """The rows of place i are ``bounds[i]:bounds[i + 1]``."""
     defined: npt.NDArray[np.int64]
     """Rows with a name in brackets behind words that it may abbreviate."""
     words: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
@@ -71,15 +78,27 @@ class Pairs(Spans):
 class Matches:
     """The result of :func:`match`."""
 
-    mentions: Spans
-    """Without overlap: the longest name of each place, with one entity."""
     occurrences: Spans
     """All names of possible candidates, also inside longer names and shared by several entities: what a reader would see stated. At one
     start the longest comes first; among entities with one name, the one with the best claim."""
-    shared: int
-    """Number of longest matches left out because several entities have the name."""
     pairs: Pairs
-    """The same places with every entity of the name, for disambiguation by context."""
+    """The longest name of each place, without overlap, with every entity of the name, for disambiguation by context."""
+    priority: npt.NDArray[np.int32]
+    """The claim of each entry of the dictionary to its name."""
+
+    @property
+    def mentions(self) -> Spans:
+        """The places where priority alone picks one entity. O(pairs), not stored."""
+        pairs = self.pairs
+        winners = _winners(pairs.bounds, pairs.entity, pairs.entry, self.priority)
+        # A tie is no mention here; :mod:`kgqa.linking.resolve` may still decide it by context.
+        document, start, end, entity = (column[winners] for column in (pairs.document, pairs.start, pairs.end, pairs.entity))
+        return Spans(document=document, start=start, end=end, entity=entity)
+
+    @property
+    def shared(self) -> int:
+        """Number of longest matches that are no mention because several entities have the best claim to the name."""
+        return len(self.pairs.bounds) - 1 - len(_winners(self.pairs.bounds, self.pairs.entity, self.pairs.entry, self.priority))
 
 
 def match(
@@ -106,14 +125,10 @@ def match(
     entries = np.empty(len(dictionary.entity), ENTRY)
     for name in ENTRY.names or ():
         entries[name] = getattr(dictionary, name)
-    nodes = np.zeros(len(trie.nodes), NODE)
-    nodes["following"] = trie.nodes["following"]
-    is_end = trie.nodes["group"] >= 0
-    nodes["first_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end]]
-    nodes["last_entry"][is_end] = dictionary.offsets[trie.nodes["group"][is_end] + 1]
     # Without word flags every word counts as unmarked, so the kernel needs no second code path.
     flags = words if words is not None else np.zeros(len(trie.nodes), np.uint8)
-    tables = (*character_tables(), *particle_tables(), trie.vocabulary, nodes, trie.transitions, entries, flags)
+    steps = (_steps(table, trie.nodes, dictionary.offsets, entries, flags) for table in (trie.vocabulary, trie.transitions))
+    tables = (*character_tables(), *particle_tables(), *steps, entries)
 
     batches = list(_batches(offsets, BATCH))
     pair_parts, occurrence_parts, definition_parts = [], [], []
@@ -127,8 +142,7 @@ def match(
         if advance:
             advance(int(offsets[end] - offsets[begin]))
     pairs = _pairs(pair_parts, definition_parts)
-    mentions, shared = _preferred(pairs, dictionary)
-    return Matches(mentions=mentions, occurrences=_spans(occurrence_parts), shared=shared, pairs=pairs)
+    return Matches(occurrences=_spans(occurrence_parts), pairs=pairs, priority=dictionary.priority)
 
 
 def _match_part(
@@ -145,28 +159,31 @@ def _pairs(parts: list[npt.NDArray[np.int32]], definitions: list[npt.NDArray[np.
     # Only some names include an article ("the Netherlands"), so entities of one place may begin at different characters; all end at one.
     begins_place = np.ones(len(document), np.bool_)
     begins_place[1:] = (document[1:] != document[:-1]) | (end[1:] != end[:-1])
-    place = (np.cumsum(begins_place) - 1).astype(np.int32)
+    bounds = np.append(np.flatnonzero(begins_place), len(document)).astype(np.int32)
     return Pairs(
-        document=document, start=start, end=end, entity=entity, entry=entry, context=context, place=place,
+        document=document, start=start, end=end, entity=entity, entry=entry, context=context, bounds=bounds,
         defined=definition_rows[:, 3] + row_offsets, words=(definition_rows[:, 1].copy(), definition_rows[:, 2].copy()),
     )  # fmt: skip
 
 
-def _preferred(pairs: Pairs, dictionary: Dictionary) -> tuple[Spans, int]:
-    """The places where priority alone picks one entity, and the number of ties.
+@kernel
+def _winners(bounds, entity, entry, priority):  # type: ignore[no-untyped-def]
+    """The first row of each place where no other entity has the priority of the first, which is the best. O(pairs).
 
-    Rows of a place come best claim first, so another entity with the first row's priority is a tie.
+    >>> bounds, entry = np.array([0, 2, 4], np.int32), np.array([0, 1, 0, 0], np.int32)
+    >>> _winners(bounds, np.array([7, 8, 7, 9], np.int32), entry, np.array([0, 1], np.int32)).tolist()
+    [0]
     """
-    place_starts = np.flatnonzero(np.diff(pairs.place, prepend=-1))
-    priority = dictionary.priority[pairs.entry]
-    draws = np.zeros(len(place_starts), np.bool_)
-    best = priority[place_starts][pairs.place] == priority if len(place_starts) else np.zeros(0, np.bool_)
-    draws[pairs.place[best & (pairs.entity != pairs.entity[place_starts][pairs.place])] if len(place_starts) else []] = True
-    # A tie is no mention here; :mod:`kgqa.linking.resolve` may still decide it by context.
-    winners = place_starts[~draws]
-    columns = (pairs.document, pairs.start, pairs.end, pairs.entity)
-    document, start, end, entity = (column[winners] for column in columns)
-    return Spans(document=document, start=start, end=end, entity=entity), int(draws.sum())
+    out, count = np.empty(len(bounds) - 1, np.int32), 0
+    for place in range(len(bounds) - 1):
+        first = bounds[place]
+        is_tie = False
+        for row in range(first + 1, bounds[place + 1]):
+            is_tie = is_tie or (priority[entry[row]] == priority[entry[first]] and entity[row] != entity[first])
+        if not is_tie:
+            out[count] = first
+            count += 1
+    return out[:count]
 
 
 def _batches(offsets: npt.NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
@@ -188,9 +205,29 @@ def _spans(parts: list[npt.NDArray[np.int32]]) -> Spans:
 
 
 @kernel
+def _steps(table, nodes, offsets, entries, flags):  # type: ignore[no-untyped-def]
+    """The ``STEP`` records of a hash table of the trie."""
+    steps = np.empty(len(table), STEP)
+    for slot in range(len(table)):
+        steps[slot].key = table[slot].key
+        if table[slot].key == EMPTY:
+            continue
+        node = table[slot].value
+        group = nodes[node].group
+        first_entry, last_entry = (offsets[group], offsets[group + 1]) if group >= 0 else (0, 0)
+        is_plain = False
+        for entry in range(first_entry, last_entry):
+            is_plain = is_plain or entries[entry].case == FREE or entries[entry].spelling == np.uint64(0)
+        steps[slot].node, steps[slot].following = node, nodes[node].following
+        steps[slot].first_entry, steps[slot].last_entry = first_entry, last_entry
+        steps[slot].flags, steps[slot].plain = flags[node], is_plain
+    return steps
+
+
+@kernel
 def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - one pass over the bytes; splitting it would hide the order
     data, offsets, first_document, last_document,
-    classes, folded, plain, codes, roles, vocabulary, nodes, transitions, entries, flags,
+    classes, folded, plain, codes, roles, vocabulary, transitions, entries,
     occurrences, before_number,
 ):  # fmt: skip
     longest = 1
@@ -198,12 +235,15 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         longest = max(longest, offsets[document + 1] - offsets[document])
     starts, ends, hashes = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest, np.uint64)
     spellings, initials = np.empty(longest, np.uint64), np.empty(longest, np.uint64)
-    tokens, edges = np.empty(longest, np.int32), np.empty(longest, np.uint8)
+    slots, tokens = np.empty(longest, np.int64), np.empty(longest, np.int32)
+    flags, edges = np.empty(longest, np.uint8), np.empty(longest, np.uint8)
     continuation = np.zeros(longest + 1, np.int32)
-    mentions, mention_count = np.empty((4096, 6), np.int32), 0
-    hits, hit_count = np.empty((4096, 4), np.int32), 0
+    # Room for the rows of most batches; pages that no row needs cost nothing.
+    room = max(4096, (offsets[last_document] - offsets[first_document]) // 8)
+    mentions, mention_count = np.empty((room, 6), np.int32), 0
+    hits, hit_count = np.empty((room, 4), np.int32), 0
     definitions, definition_count = np.empty((256, 4), np.int32), 0
-    stack_node, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
+    stack_first, stack_end, stack_last = np.empty(NESTED, np.int32), np.empty(NESTED, np.int32), np.empty(NESTED, np.int32)
     stack_spelling = np.empty(NESTED, np.uint64)
     zero = np.uint64(0)
     for document in range(first_document, last_document):
@@ -211,33 +251,40 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
         length = offsets[document + 1] - begin
         count = tokenize(data, begin, begin + length, classes, folded, plain, starts, ends, hashes, spellings, initials)
         for i in range(count):
-            tokens[i] = find_token(hashes[i], vocabulary)
+            # All look-ups of a document first: the processor overlaps them, because none depends on another.
+            slots[i] = find_slot(hashes[i], hashes[i], vocabulary)
+            tokens[i] = vocabulary[slots[i]].node if slots[i] >= 0 else np.int32(-1)
+            flags[i] = vocabulary[slots[i]].flags if slots[i] >= 0 else np.uint8(0)
         has_edges = mark_edges(data, begin, count, starts, ends, hashes, codes, roles, edges)
         first_mention, first_hit, first_definition = mention_count, hit_count, definition_count
         free_from = 0
         for i in range(count):
-            node = tokens[i]
-            if node < 0 or (i < free_from and not occurrences):
+            if tokens[i] < 0 or (i < free_from and not occurrences):
                 continue
             # Walk the trie from token i and stack every name on the way, so that the longest one can be tried first.
             depth = 0
             last_token = i
-            spelling, step = spellings[i], TOKEN_STEP
+            spelling, place = spellings[i], TOKEN_STEP
+            step = vocabulary[slots[i]]
             while True:
-                if nodes[node].first_entry < nodes[node].last_entry and depth < NESTED:
-                    stack_node[depth], stack_last[depth], stack_spelling[depth] = node, last_token, spelling
+                # Most names have a capital and most words do not, so one bit saves reading the entries of the name.
+                may_match = step.plain or spelling != zero or initials[i] != zero
+                if step.first_entry < step.last_entry and may_match and depth < NESTED:
+                    stack_first[depth], stack_end[depth] = step.first_entry, step.last_entry
+                    stack_last[depth], stack_spelling[depth] = last_token, spelling
                     depth += 1
                 if last_token + 1 >= count or tokens[last_token + 1] < 0:
                     break
                 # One bit per token (mod 64) rules out most failing look-ups without a cache miss.
-                if (nodes[node].following >> np.uint64(tokens[last_token + 1] & 63)) & np.uint64(1) == 0:
+                if (step.following >> np.uint64(tokens[last_token + 1] & 63)) & np.uint64(1) == 0:
                     break
-                node = find_child(node, tokens[last_token + 1], transitions)
-                if node < 0:
+                slot = child_slot(step.node, tokens[last_token + 1], transitions)
+                if slot < 0:
                     break
+                step = transitions[slot]
                 last_token += 1
-                spelling += step * spellings[last_token]
-                step *= TOKEN_STEP
+                spelling += place * spellings[last_token]
+                place *= TOKEN_STEP
             # Scripts without spaces: a name may begin only where a word can.
             if has_edges and depth and edges[i] & BEGINS == 0:
                 continue
@@ -253,7 +300,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                 has_number = stop + 1 < length and data[begin + stop] == 45 and 48 <= data[begin + stop + 1] <= 57  # as "-2"
                 is_mention = not has_mention and (before_number or not has_number)
                 context, first_here, first_pair = -1, hit_count, mention_count
-                for entry in range(nodes[stack_node[level]].first_entry, nodes[stack_node[level]].last_entry):
+                for entry in range(stack_first[level], stack_end[level]):
                     # Spellings are sums over characters, so without its first character a spelling is the sum less the initial.
                     case = entries[entry].case
                     if case != FREE and stack_spelling[level] - (initials[i] if case == INITIAL else zero) != entries[entry].spelling:
@@ -269,7 +316,7 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     if is_mention and entries[entry].priority >= 0:  # else NO_LINK
                         if context < 0:
                             context = surroundings(
-                                data, begin, length, i, last_token, count, starts, ends, tokens, initials, flags, i == free_from and i > 0
+                                data, begin, length, i, last_token, count, starts, ends, initials, flags, i == free_from and i > 0
                             )
                         is_listed = False
                         for row in range(first_pair, mention_count):
@@ -285,8 +332,8 @@ def _match_batch(  # type: ignore[no-untyped-def]  # noqa: PLR0912, PLR0915 - on
                     if occurrences and entries[entry].candidate:
                         # An entity may have the name from two sources with different priorities.
                         is_repeat = False
-                        for place in range(first_here, hit_count):
-                            is_repeat = is_repeat or hits[place, 3] == entity
+                        for row in range(first_here, hit_count):
+                            is_repeat = is_repeat or hits[row, 3] == entity
                         if is_repeat:
                             continue
                         if hit_count == len(hits):

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa.arrays.kernel import kernel
-from kgqa.arrays.rows import paired, row_bounds
 from kgqa.arrays.search import row_holds
 
 NOTHING, TOPIC, NEIGHBOUR, SUBJECT, TWIN = range(5)
@@ -78,86 +77,124 @@ def _rows_of(first, second, count):  # type: ignore[no-untyped-def]
 
 
 def surroundings_of(documents: Ints, entities: Ints, entries: Ints, *, subject: Ints, heads: Ints, tails: Ints, count: int) -> Surroundings:
-    """The index from anchor mentions (parallel arrays), subjects and facts; ``count``: number of entities."""
+    """The index from anchor mentions (parallel arrays, ``documents`` ascending), subjects and facts; ``count``: number of entities."""
     facts = rows_of(np.concatenate([heads, tails]), np.concatenate([tails, heads]), count)
-    pairs = paired(documents, entities)
-    order = np.argsort(pairs, kind="stable")
-    pairs, entries = pairs[order], entries[order]
-    begins = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)])
-    lowest, highest = (ends.reduceat(entries, begins) if len(begins) else entries for ends in (np.minimum, np.maximum))
-    document_rows, entity_rows = (pairs[begins] >> 32).astype(np.int32), (pairs[begins] & 0xFFFFFFFF).astype(np.int32)
-    about = subject[document_rows] if len(subject) else np.zeros(0, np.int32)
-    is_telling = (np.bincount(entity_rows, minlength=count)[entity_rows] <= BROAD) & (about >= 0) & (about != entity_rows)
+    offsets, anchors, anchor_entry = _anchors(documents, entities, entries, len(subject), count)
+    about = np.repeat(subject, np.diff(offsets))
+    is_telling = (np.bincount(anchors, minlength=count)[anchors] <= BROAD) & (about >= 0) & (about != anchors)
     # An article's mentions show what belongs to its entity; the reverse does not hold, as many articles may mention a subject.
     return Surroundings(
         subject=subject,
         facts=facts,
-        anchors=(row_bounds(document_rows, len(subject)), entity_rows),
-        anchor_entry=np.where(lowest == highest, lowest, np.int32(-2)),
-        article=rows_of(about[is_telling], entity_rows[is_telling], count),
+        anchors=(offsets, anchors),
+        anchor_entry=anchor_entry,
+        article=rows_of(about[is_telling], anchors[is_telling], count),
     )
 
 
-def levels(documents: Ints, entities: Ints, entries: Ints, surroundings: Surroundings) -> npt.NDArray[np.uint8]:
-    """The support level of each (document, entity) pair, uint8; ``documents`` ascending.
+@kernel
+def _anchors(documents, entities, entries, document_count, entity_count):  # type: ignore[no-untyped-def]
+    """The distinct entities of each document in the order of their first mention, and the entry of each or, for several, -2. O(mentions).
 
-    O(facts of the documents' subjects + pairs × min(facts of the entity, anchors of the document)): an entity with very many facts costs
-    no more than the mentions of the document.
+    >>> documents, entities = np.array([0, 0, 0, 2], np.int32), np.array([5, 3, 5, 3], np.int32)
+    >>> [column.tolist() for column in _anchors(documents, entities, np.array([1, 1, 2, 1], np.int32), 3, 6)]
+    [[0, 2, 2, 3], [5, 3, 3], [-2, 1, 1]]
+    """
+    offsets, anchors, anchor_entry = (
+        np.zeros(document_count + 1, np.int64),
+        np.empty(len(entities), np.int32),
+        np.empty(len(entities), np.int32),
+    )
+    place = np.full(entity_count, -1, np.int64)  # of the entity's latest anchor; in this document if not before its first anchor
+    at, size = 0, 0
+    for document in range(document_count):
+        begin = size
+        while at < len(documents) and documents[at] == document:
+            entity = entities[at]
+            if place[entity] < begin:
+                place[entity] = size
+                anchors[size], anchor_entry[size] = entity, entries[at]
+                size += 1
+            elif anchor_entry[place[entity]] != entries[at]:
+                anchor_entry[place[entity]] = -2
+            at += 1
+        offsets[document + 1] = size
+    return offsets, anchors[:size].copy(), anchor_entry[:size].copy()
+
+
+def levels(documents: Ints, entities: Ints, entries: Ints, surroundings: Surroundings) -> npt.NDArray[np.uint8]:
+    """The support level of each (document, entity) pair, uint8; ``documents`` ascending, ``entries`` not negative.
+
+    O(pairs + facts of the documents' subjects + distinct pairs of each document × min(facts of the entity, anchors of the document)): an
+    entity with very many facts costs no more than the mentions of the document, and a repeated mention costs nothing.
     """
     tables = (*surroundings.facts, *surroundings.anchors, surroundings.anchor_entry, *surroundings.article)
-    return _levels(documents, entities, entries, surroundings.subject, *tables)  # type: ignore[no-any-return]
+    return _levels(documents, entities, entries, int(entries.max(initial=0)) + 1, surroundings.subject, *tables)  # type: ignore[no-any-return]
+
+
+ENTITY = np.dtype([("near_subject", np.int32), ("anchor", np.int32), ("entry", np.int32), ("facts", np.int32)], align=True)
+"""What the kernel knows of an entity, in one cache line: the last document to whose subject it is near, the last one with it as an anchor,
+and by which entry; its number of facts."""
+KNOWN = np.dtype([("document", np.int32), ("entity", np.int32), ("level", np.uint8)], align=True)
+"""The level that an entry had last."""
 
 
 @kernel
 def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over the pairs of each document
-    documents, entities, entries, subject, fact_offsets, fact_targets, anchor_offsets, anchors, anchor_entry, offsets, targets
+    documents, entities, entries, entry_count, subject, fact_offsets, fact_targets, anchor_offsets, anchors, anchor_entry, offsets, targets
 ):  # fmt: skip
-    count = len(fact_offsets) - 1
-    last_document = np.full(count, -1, np.int32)
-    mentioned_in = np.full(count, -1, np.int32)
-    by = np.zeros(count, np.int32)
-    out = np.zeros(len(documents), np.uint8)
+    state = np.empty(len(fact_offsets) - 1, ENTITY)
+    for entity in range(len(state)):
+        state[entity].near_subject = state[entity].anchor = -1
+        state[entity].facts = fact_offsets[entity + 1] - fact_offsets[entity]
+    known = np.empty(entry_count, KNOWN)
+    for entry in range(entry_count):
+        known[entry].document = -1
+    out = np.empty(len(documents), np.uint8)
     at = 0
     while at < len(documents):
         # Mark the subject's neighbours and the document's anchors with the document's number, which saves clearing the arrays.
         document = documents[at]
         about = subject[document]
         if about >= 0:
-            last_document[about] = document
+            state[about].near_subject = document
             for k in range(fact_offsets[about], fact_offsets[about + 1]):
-                last_document[fact_targets[k]] = document
+                state[fact_targets[k]].near_subject = document
         for k in range(anchor_offsets[document], anchor_offsets[document + 1]):
-            mentioned_in[anchors[k]], by[anchors[k]] = document, anchor_entry[k]
+            state[anchors[k]].anchor, state[anchors[k]].entry = document, anchor_entry[k]
         anchor_count = anchor_offsets[document + 1] - anchor_offsets[document]
         while at < len(documents) and documents[at] == document:
             entity = entities[at]
+            entry = entries[at]
+            if known[entry].document == document and known[entry].entity == entity:
+                out[at] = known[entry].level
+                at += 1
+                continue
             level = NOTHING
-            if mentioned_in[entity] == document and by[entity] != entries[at]:
+            if state[entity].anchor == document and state[entity].entry != entry:
                 level = TWIN
-            elif last_document[entity] == document:
+            elif state[entity].near_subject == document:
                 level = SUBJECT
             else:
                 for k in range(offsets[entity], offsets[entity + 1]):
                     if targets[k] == about:
                         level = SUBJECT
                         break
-                    if mentioned_in[targets[k]] == document:
+                    if state[targets[k]].anchor == document:
                         level = TOPIC
             # Is a neighbour of the entity an anchor? Scan the shorter of the two lists; broad ends tell nothing.
             if level < NEIGHBOUR:
-                facts = fact_offsets[entity + 1] - fact_offsets[entity]
+                facts = state[entity].facts
                 if facts <= STEPS * anchor_count:
                     for k in range(fact_offsets[entity], fact_offsets[entity + 1]):
                         neighbour = fact_targets[k]
-                        if mentioned_in[neighbour] == document and (
-                            facts <= BROAD or fact_offsets[neighbour + 1] - fact_offsets[neighbour] <= BROAD
-                        ):
+                        if state[neighbour].anchor == document and (facts <= BROAD or state[neighbour].facts <= BROAD):
                             level = NEIGHBOUR
                             break
                 else:
                     for k in range(anchor_offsets[document], anchor_offsets[document + 1]):
                         neighbour = anchors[k]
-                        degree = fact_offsets[neighbour + 1] - fact_offsets[neighbour]
+                        degree = state[neighbour].facts
                         if min(facts, degree) <= BROAD and (
                             row_holds(fact_offsets, fact_targets, neighbour, entity)
                             if degree < facts
@@ -165,6 +202,7 @@ def _levels(  # type: ignore[no-untyped-def]  # noqa: PLR0912 - one pass over th
                         ):
                             level = NEIGHBOUR
                             break
-            out[at] = level
+            out[at] = known[entry].level = level
+            known[entry].document, known[entry].entity = document, entity
             at += 1
     return out

@@ -74,8 +74,11 @@ def _close(data, begin, end, start):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def surroundings(data, begin, length, first_token, last_token, count, starts, ends, tokens, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
-    """The context of the tokens ``first_token`` to ``last_token``; ``after_name``: another name ends directly before them. O(1)."""
+def surroundings(data, begin, length, first_token, last_token, count, starts, ends, initials, flags, after_name):  # type: ignore[no-untyped-def]  # noqa: PLR0912 - what stands on two sides
+    """The context of the tokens ``first_token`` to ``last_token``; ``after_name``: another name ends directly before them. O(1).
+
+    ``flags``: those of each token, 0 for a token of no name.
+    """
     zero = np.uint64(0)
     # The article is not part of "the Netherlands", so the case of the second word counts.
     shown_token = (
@@ -100,13 +103,13 @@ def surroundings(data, begin, length, first_token, last_token, count, starts, en
             is_word = ends[at] - starts[at] >= 3 and not 48 <= data[begin + starts[at]] <= 57
             if initials[at] != zero:
                 class_before = PROPER_CAPITAL
-            elif is_word and (tokens[at] < 0 or flags[tokens[at]] & PREFIX == 0):
+            elif is_word and flags[at] & PREFIX == 0:
                 class_before = COMPOUND
         elif initials[at] != zero and _close(data, begin, ends[at], starts[first_token]):
-            is_common = tokens[at] >= 0 and flags[tokens[at]] & COMMON
+            is_common = flags[at] & COMMON
             if after_name:
                 class_before = NAME
-            elif is_common and (opens(data, begin, at, starts, ends) or flags[tokens[at]] & FUNCTION):
+            elif is_common and (opens(data, begin, at, starts, ends) or flags[at] & FUNCTION):
                 # A capital that the start of the sentence explains says nothing about the name: "In Germany", "The Netherlands".
                 class_before = ALONE
             else:
@@ -119,16 +122,16 @@ def surroundings(data, begin, length, first_token, last_token, count, starts, en
         if has_hyphen:
             at += 1
         if initials[at] != zero and (has_hyphen or _close(data, begin, ends[last_token], starts[at])):
-            class_after = COMMON_CAPITAL if tokens[at] >= 0 and flags[tokens[at]] & COMMON else PROPER_CAPITAL
+            class_after = COMMON_CAPITAL if flags[at] & COMMON else PROPER_CAPITAL
         elif (
-            not has_hyphen and tokens[at] >= 0 and flags[tokens[at]] & COMMON and flags[tokens[at]] & FUNCTION == 0
+            not has_hyphen and flags[at] & COMMON and flags[at] & FUNCTION == 0
             and _close(data, begin, ends[last_token], starts[at]) and data[begin + starts[at]] >= 97
         ):  # fmt: skip
             class_after = NOUN
         for step in range(AHEAD):
             if at + step >= count:
                 break
-            flag = flags[tokens[at + step]] if tokens[at + step] >= 0 else 0
+            flag = flags[at + step]
             if flag & HEAD:
                 class_after = HEAD_NOUN
                 break

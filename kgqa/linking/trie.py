@@ -46,6 +46,8 @@ def build_trie(names: pa.Array | pa.ChunkedArray) -> tuple[Trie, npt.NDArray[np.
     nodes = np.zeros(len(distinct) + len(tokens), NODE)
     ends = np.full(len(bounds) - 1, -1, np.int32)
     nodes = nodes[: _insert(bounds, tokens.astype(np.int64), len(distinct), nodes, transitions, ends)].copy()
+    # Many names share their beginnings: a table of the size that the transitions need stays in the cache for longer.
+    transitions = _copied(transitions, _free_slots(len(nodes) - len(distinct)))
     nodes["group"] = -1
     group_of_name = np.full(len(ends), -1, np.int32)
     has_children = np.diff(bounds) > 0
@@ -79,33 +81,51 @@ def _fill(keys, table):  # type: ignore[no-untyped-def]
         table[slot].value = i
 
 
+@kernel
+def _copied(table, smaller):  # type: ignore[no-untyped-def]
+    """``smaller`` with the slots of ``table`` that are in use."""
+    mask = np.uint64(len(smaller) - 1)
+    for old in range(len(table)):
+        if table[old].key != EMPTY:
+            slot = mixed(table[old].key) & mask
+            while smaller[slot].key != EMPTY:
+                slot = (slot + np.uint64(1)) & mask
+            smaller[slot].key = table[old].key
+            smaller[slot].value = table[old].value
+    return smaller
+
+
+@kernel(inline=True)
+def find_slot(key, slot, table):  # type: ignore[no-untyped-def]
+    """The place of ``key`` in a hash table, searched from ``slot`` on, or -1."""
+    mask = np.uint64(len(table) - 1)
+    slot &= mask
+    while table[slot].key != key:
+        if table[slot].key == EMPTY:
+            return np.int64(-1)
+        slot = (slot + np.uint64(1)) & mask
+    return np.int64(slot)
+
+
 @kernel(inline=True)
 def find_token(hashed, table):  # type: ignore[no-untyped-def]
     """The number of the token with this hash, or -1 where no name contains it."""
-    mask = np.uint64(len(table) - 1)
-    slot = hashed & mask
-    while True:
-        key = table[slot].key
-        if key == hashed:
-            return table[slot].value
-        if key == EMPTY:
-            return np.int32(-1)
-        slot = (slot + np.uint64(1)) & mask
+    slot = find_slot(hashed, hashed, table)
+    return table[slot].value if slot >= 0 else np.int32(-1)
+
+
+@kernel(inline=True)
+def child_slot(node, token, table):  # type: ignore[no-untyped-def]
+    """The place in the transitions of the child of ``node`` for ``token``, or -1."""
+    code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
+    return find_slot(code, mixed(code), table)
 
 
 @kernel(inline=True)
 def find_child(node, token, table):  # type: ignore[no-untyped-def]
     """The child of ``node`` for ``token``, or -1."""
-    mask = np.uint64(len(table) - 1)
-    code = (np.uint64(node) << np.uint64(32)) | np.uint64(token)
-    slot = mixed(code) & mask
-    while True:
-        key = table[slot].key
-        if key == code:
-            return table[slot].value
-        if key == EMPTY:
-            return np.int32(-1)
-        slot = (slot + np.uint64(1)) & mask
+    slot = child_slot(node, token, table)
+    return table[slot].value if slot >= 0 else np.int32(-1)
 
 
 @kernel

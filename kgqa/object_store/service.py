@@ -270,7 +270,7 @@ def _is_anonymous() -> bool:
 
 
 def _seconds() -> float:
-    return number(SECONDS, WAIT, least=1, most=3600, what="a number of seconds")
+    return number(SECONDS, WAIT, least=0.1, most=3600, what="a number of seconds")
 
 
 def _state(stream: Any) -> State:

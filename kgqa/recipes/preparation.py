@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa.errors import EmptyResult
+from kgqa.linking.decision import PLACE_RULES
 from kgqa.linking.dictionary import NAME_RULES
 from kgqa.linking.link import UNUSED_REASONS, link_mentions
-from kgqa.linking.resolve import PLACE_RULES
 from kgqa.runs.funnel import FunnelRow
 from kgqa.runs.graph import rows_of, tables_hash
 from kgqa.runs.importing import check_import

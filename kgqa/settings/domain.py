@@ -47,8 +47,9 @@ class DomainSettings(Settings):
     """Files to import if no source is given. Keys of an entry: ``format`` and ``files``; optionally ``options``, ``licence``,
     ``attribution`` and ``partial``."""
     cluster: str | None = None
-    """``auto``: without ``--cluster``, run parts on the Ray cluster at ``RAY_ADDRESS``, or on the one that runs on this machine. On CPUs
-    it changes no result. Addresses are refused, because a cluster can run code on your machine and the file may be somebody else's."""
+    """``auto``: even without ``--cluster``, run parts on the Ray cluster at ``RAY_ADDRESS``, or on the cluster of this machine. On CPUs the
+    result stays the same. kgqa refuses an address here, because a cluster can run code on your machine and the file may come from somebody
+    else."""
     source: SourceSettings
     documents: DocumentSettings = DocumentSettings()
     linking: LinkingSettings = LinkingSettings()

@@ -61,13 +61,13 @@ class PatternSettings(Settings):
     templates: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     """Templates of ``musique.templates`` to use; empty: all. For patterns without ``values``."""
     question: str | tuple[str, ...] = ""
-    """Wording of the question; of several forms one is drawn."""
+    """Wording of the question. If there are several forms, one is drawn at random."""
     unit: str = ""
     """Unit of a numeric answer."""
     calendar: bool = False
     """Subtract years without months and days, for questions about the difference between two years."""
     share: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Maximum share of all questions, besides ``iirc.max_pattern``; 0: do not use the pattern."""
+    """Maximum share of all questions with this pattern, in addition to the limit ``iirc.max_pattern``; 0: do not use the pattern."""
 
     @field_validator("question")
     @classmethod

@@ -54,7 +54,7 @@ class TemplateSettings(Settings):
     clause: str | tuple[str, ...] = ""
     """Verb phrase that states the fact about its head, such as ``was born in {tail}``; empty: heads are never asked for."""
     attribute: str | tuple[str, ...] = ""
-    """The same as a modifier after a noun, such as ``born in {tail}``, which saves a clause; empty: only ``clause`` is used."""
+    """The clause as a modifier after a noun, such as ``born in {tail}``, which makes questions shorter; empty: only ``clause`` is used."""
     cues: tuple[str, ...] = ()
     """Beginnings of words, such as ``born``: a text states the fact only if a sentence that names the other entity has one of them. Empty:
     any words."""
@@ -240,12 +240,12 @@ class DisconnectionSettings(Settings):
     tail_reader: str = "ee"
     """With ``use = "readers"``: reader that answers the tail with the bridge masked, from its paragraph and distractors."""
     head_below: Share = 0.5
-    """A head is kept if the mean answer F1 of the readers is below this. Larger values keep more heads that can be answered from the
-    question alone."""
+    """Head questions are kept if the mean answer F1 of the readers is below this. Larger values keep more head questions that can be
+    answered without a paragraph."""
     tail_at_most: Annotated[float, Field(ge=0, le=1)] = 0.25
-    """A tail is kept if the mean answer F1 of the readers is at most this. A tail with an F1 up to ``tail_without_support`` is also kept if
-    the mean support F1 is below 1 and the readers find the support better than chance. Larger values keep more tails that can be answered
-    without the bridge."""
+    """Tail questions are kept if the mean answer F1 of the readers is at most this. A tail question with an F1 up to
+    ``tail_without_support`` is also kept if the mean support F1 is below 1 and the readers find the support better than chance. Larger
+    values keep more tail questions that can be answered without the bridge."""
     tail_without_support: Annotated[float, Field(ge=0, le=1)] = 0.75
     """Maximum mean answer F1 of a tail whose supporting paragraph the readers do not find (see ``tail_at_most``)."""
     distractors: Positive = 9
@@ -268,9 +268,9 @@ class ShapeSettings(Settings):
     """Construction of reasoning graphs (step S4)."""
 
     needed: bool = True
-    """Drop chains with an unnecessary hop. A hop is unnecessary in three cases. A fact connects the subject of an earlier hop to the
-    answer. Such facts connect at least a share ``implied`` of the pairs of hops of these two kinds. The paragraph of an earlier hop states
-    the answer."""
+    """Drop chains with an unnecessary hop. A hop is unnecessary if a fact connects the subject of an earlier hop to the answer, if such
+    facts exist for at least a share ``implied`` of the pairs of hops of these two kinds, or if the paragraph of an earlier hop states the
+    answer."""
     implied: Share = 0.25
     """Minimum share of pairs that a fact must connect for hops of two kinds to count as connected (see ``needed``). Larger values drop
     fewer chains."""
@@ -286,7 +286,8 @@ class ShapeSettings(Settings):
     max_per_question: Positive = 100
     """Maximum multi-hop questions that contain the same single-hop question."""
     fan_in: Positive = 8
-    """Maximum heads per slot of a question, drawn at random. The number of chains grows with the third power of this number."""
+    """Maximum head questions for each place of a tail question where an earlier answer goes, drawn at random. The number of chains grows
+    with the third power of this number."""
     size: Positive = 25_000
     """Maximum multi-hop questions of the whole dataset."""
     shares: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = {
@@ -313,8 +314,8 @@ class LeakageSettings(SplitShares):
     max_answer_share: Share = 0.01
     """Maximum share of a split's questions with the same answer; five questions are always allowed."""
     max_last_share: Share = 0.35
-    """Maximum share of a split's questions that are answered correctly by guessing the most frequent answer of their last hop's wording,
-    ignoring bridges; five are always allowed."""
+    """Maximum share of a split's questions that can be answered by guessing the most frequent answer to the wording of their last hop,
+    whatever the bridge; five are always allowed."""
     max_relation_share: Share = 0.08
     """Maximum share of one relation among the facts of a split's questions."""
     max_template_share: Share = 0.03

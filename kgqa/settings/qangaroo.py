@@ -37,7 +37,7 @@ class TraversalSettings(Settings):
     max_chains: Positive = 16
     """Maximum chains per candidate with ``all_shortest``, with ``all_simple`` and for grading; shorter chains first."""
     through_end_points: bool = True
-    """Let chains continue through entities of the end points' kind. ``false`` requires ``endpoint_kind``."""
+    """Let chains continue through entities of the kind ``endpoint_kind``, which can be candidates. ``false`` requires ``endpoint_kind``."""
 
 
 class BalanceSettings(Settings):
@@ -56,11 +56,12 @@ class BiasSettings(Settings):
     answer_cap_of: Literal["entering", "kept"] = "entering"
     """Denominator of the share: samples that enter the filter (``entering``), or samples that it keeps (``kept``)."""
     document_cue_drops: Literal["all", "surplus"] = "surplus"
-    """Samples to drop if a document and an answer exceed the limit: ``all`` of them, as in the paper, or the ``surplus`` above the limit,
-    lowest grade first."""
+    """Which samples to drop if too many share a document and an answer (``document_cue``): ``all`` of them, as in the paper, or only the
+    ``surplus``, lowest grade first."""
     document_cue: Annotated[int | float, Field(ge=0)] = 0.00046
-    """Maximum samples with the same document and the same correct answer; the samples above it are dropped, but never a whole split. Below
-    1: a share of the split's samples, and at least 2 of them (published: 20 of 43,738); from 1: a number of samples; 0: no limit."""
+    """Maximum number of samples with the same document and the same correct answer; any more are dropped, but never a whole split. A value
+    below 1 is a share of the split's samples (at least 2 samples; published: 20 of 43,738), a value of 1 or more is a number of samples,
+    and 0 means no limit."""
     mention_cue: bool = True
     """Drop samples whose answer is the most frequently mentioned candidate, until there are no more of them than expected by chance, within
     the standard error."""
@@ -68,12 +69,12 @@ class BiasSettings(Settings):
     """Maximum accuracy on a split of the baselines first bridge, nearest candidate and shared entities, or chance if that is higher.
     Samples that they answer correctly are dropped until the limit holds; 1: no limit."""
     count_share: Share = 1.0
-    """The same for the baselines max-mention and TF-IDF, which count words."""
+    """Like ``position_share``, for the baselines max-mention and TF-IDF, which count words."""
     train_share: Share = 1.0
-    """The same for the baselines majority and document-cue, which are fitted on train."""
+    """Like ``position_share``, for the baselines majority and document-cue, which are fitted on train."""
     min_filtered: Positive = 100
-    """Minimum samples of a split to which ``position_share``, ``count_share`` and ``train_share`` apply. In a smaller split, an accuracy
-    above chance is hardly significant, and it keeps all its samples. Smaller values also filter small splits."""
+    """Minimum number of samples for ``position_share``, ``count_share`` and ``train_share`` to apply to a split. Smaller splits keep all
+    their samples, because an accuracy above chance is hardly significant there. Smaller values also filter small splits."""
     named_answer: bool = True
     """Drop samples whose query contains any form of any name of the answer. With ``answer_stated = "subject_document"``, also drop samples
     whose subject's own article contains one."""
@@ -99,8 +100,8 @@ class EvidenceSettings(Settings):
     """Minimum grade of the answer's chain: the confidence, from 0 to 1, that the chain entails the answer. Larger values give fewer samples
     with better-supported answers."""
     odds: Annotated[float, Field(ge=0)] = 3.0
-    """Minimum odds ratio of the answer given its chain over the answer given its frequency alone. Larger values drop more samples whose
-    answer can be guessed; 0: no limit."""
+    """Minimum odds ratio: the odds of the answer given its chain, divided by the odds given only its frequency. Larger values drop more
+    samples whose answer can be guessed; 0: no limit."""
     grade_long: Annotated[float, Field(ge=0, le=1)] = 0.5
     """The same as ``grade``, for chains of three documents, whose grades are composed."""
     odds_long: Annotated[float, Field(ge=0)] = 10.0
@@ -120,17 +121,17 @@ class EvidenceSettings(Settings):
     """Minimum hops of the answer's path that are facts of the graph and not only co-mentions. No facts are required if no path of facts
     entails anything."""
     max_objects: Annotated[float, Field(gt=0)] = 5.0
-    """Maximum mean objects per subject, or subjects per object, whichever is smaller; relations above it are excluded. Symmetric relations
-    are limited to half of it. Larger values keep more relations with less definite answers."""
+    """Maximum of the smaller of two numbers: the mean number of objects per subject, and of subjects per object. Relations above it are
+    excluded; for symmetric relations, the limit is half of it. Larger values keep more relations with less definite answers."""
     text_lift: Annotated[float, Field(ge=0)] = 2.0
-    """Minimum lift of a co-mentioned pair over a random pair: how many times more often it is a fact of the relation. Larger values exclude
+    """Minimum text lift: how many times more often a co-mentioned pair is a fact of the relation than a random pair. Larger values exclude
     more relations that texts hardly state."""
     graded_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Minimum share of a relation's samples with an entailed answer. Relations below it are excluded, because their few entailed answers
     are probably coincidental."""
     second_truth: Annotated[float, Field(ge=0, le=1)] = 0.1
-    """Drop distractors that a fact of another relation connects to the subject, if that relation entails the query's with at least this
-    confidence. Larger values keep more distractors that may be correct."""
+    """Drop distractors that a fact of another relation connects to the subject, if that relation entails the relation of the query with at
+    least this confidence. Larger values keep more distractors that may be correct."""
     beside_answer: bool = False
     """Also keep distractors that a document of the answer's chain names."""
     hierarchy: bool = True
@@ -223,7 +224,8 @@ class PairSettings(Settings):
     similar to the distractor that have a fact with the subject. Entities are similar if facts join them to the same entities. Smaller
     values drop more distractors that may be correct too."""
     known: Annotated[int, Field(ge=0)] = 5
-    """Minimum facts of the query's relations that the graph has about a distractor. If it has few facts, a missing fact says nothing."""
+    """Minimum facts of the query's relations that the graph has about a distractor. If it has fewer, a missing fact does not show that the
+    distractor is wrong."""
     per_pair: Annotated[int, Field(ge=1, le=2)] = 2
     """Maximum queries about the same two entities; 2: each of the two can be the subject of one."""
     per_document: Positive = 12

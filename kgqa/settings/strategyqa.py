@@ -33,8 +33,8 @@ class PatternSettings(Settings):
     test: Literal["within", "before", "near", "more", "same", "chain"]
     """Test that decides the answer, one of ``TESTS``."""
     a: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Relations of the first entity. ``within``: the first and the last date of its time. Other tests of values: one relation. ``same`` and
-    ``chain``: ids of relations of one meaning."""
+    """Relations of the first entity. ``within``: the dates on which its time begins and ends. Other tests of values: one relation. ``same``
+    and ``chain``: ids of relations of one meaning."""
     b: tuple[str, ...] = ()
     """Relations of the second entity: one date or quantity; for ``chain`` the relations of the second fact; for ``same`` none."""
     a_kind: tuple[str, ...] = ()

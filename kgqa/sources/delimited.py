@@ -40,6 +40,8 @@ def find_file(folder: Path, name: str) -> Path:
     for path in (plain, compressed):
         if path.is_file():
             return path
+        if path.is_dir():
+            raise MissingInput(f"{path}: this is a folder; this layout needs a file.")
     raise MissingInput(f"{folder}: {name} (or {name}.gz) is missing; this layout needs it.")
 
 

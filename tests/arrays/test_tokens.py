@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.texts import text_buffers
 from kgqa.arrays.tokens import TABLE_SIZE, character_tables, spellings, token_hashes, tokenize
+from tests.lengths import example_count
 from tests.linking import oracle
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=24)
@@ -33,7 +34,7 @@ def hashes_of(text: str) -> list[int]:
     return list(token_hashes(pa.array([text], pa.string()))[1].tolist())
 
 
-@settings(max_examples=400)
+@settings(max_examples=example_count(400))
 @given(text=TEXT)
 def test_tokens_stand_where_the_documented_rules_say(text: str) -> None:
     assert bounds(text) == [(token.start, token.end) for token in oracle.tokens(text)]
@@ -51,14 +52,14 @@ def test_every_character_of_the_basic_plane_has_the_documented_class_and_fold() 
     assert len(set().union(*by_fold.values())) == len(by_fold)
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(texts=st.lists(TEXT, min_size=1, max_size=6))
 def test_a_text_has_the_same_hashes_among_others_as_alone(texts: list[str]) -> None:
     cuts, hashes = token_hashes(pa.array(texts, pa.string()))
     assert [hashes[a:b].tolist() for a, b in pairwise(cuts)] == [hashes_of(text) for text in texts]
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(text=TEXT, other=TEXT)
 def test_hashes_are_equal_exactly_where_folded_tokens_are(text: str, other: str) -> None:
     for one in (other, text.lower(), text.upper(), unicodedata.normalize("NFC", text)):
@@ -66,7 +67,7 @@ def test_hashes_are_equal_exactly_where_folded_tokens_are(text: str, other: str)
         assert (hashes_of(text) == hashes_of(one)) == same
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(text=TEXT.filter(oracle.tokens), other=st.sampled_from(["upper", "lower", "swapcase", "title", "capitalize"]))
 def test_spellings_tell_how_tokens_are_written_beyond_their_fold(text: str, other: str) -> None:
     turned = getattr(text, other)()

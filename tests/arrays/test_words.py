@@ -8,12 +8,13 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.arrays.particles import are_particles
 from kgqa.arrays.words import begins, composed, ends, length, lengths, places, tokens, words
+from tests.lengths import example_count
 from tests.linking import oracle
 
 TEXT = st.text(st.sampled_from("ab É́ñ中京は.,'-_0٣🎉\u200b\tパーっ한솔은시에서เกาินํ្កស𠮷Iıς１Ａ。"), max_size=14)
 
 
-@settings(max_examples=400)
+@settings(max_examples=example_count(400))
 @given(text=TEXT)
 def test_tokens_are_those_of_the_documented_rules(text: str) -> None:
     assert tokens(text) == [token.folded for token in oracle.tokens(composed(text))]
@@ -24,7 +25,7 @@ def test_words_are_the_tokens_that_are_no_signs(text: str) -> None:
     assert words(text) == [token.folded for token in oracle.tokens(composed(text)) if oracle.sort(token.written[0]) != "sign"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @given(texts=st.lists(TEXT, min_size=1, max_size=4))
 def test_one_text_is_as_long_as_it_is_among_others(texts: list[str]) -> None:
     assert lengths(pl.Series(texts, dtype=pl.String)).to_list() == [length(text) for text in texts]

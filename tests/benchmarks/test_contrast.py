@@ -10,7 +10,7 @@ from kgqa.runs.funnel import Rejection
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("facts", [2, 4])
+@pytest.mark.parametrize("facts", [pytest.param(2, marks=pytest.mark.thorough), 4])
 @pytest.mark.parametrize("kind", MADE)
 def test_every_contrast_takes_every_synthetic_question(kind: str, facts: int) -> None:
     instances = list(synthetic(20, facts=facts))

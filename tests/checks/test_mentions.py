@@ -150,8 +150,16 @@ def test_boundaries_are_those_of_linking(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("twin", ["", "masked"])
-@pytest.mark.parametrize("domain", ["seed_wikidata", "seed_medline"])
+@pytest.mark.parametrize(
+    ("domain", "twin"),
+    [
+        ("seed_wikidata", "masked"),
+        *(
+            pytest.param(*which, marks=pytest.mark.thorough)
+            for which in (("seed_wikidata", ""), ("seed_medline", "masked"), ("seed_medline", ""))
+        ),
+    ],
+)
 @pytest.mark.parametrize("by", [0, 1, -1])
 def test_generated_sets_are_sound_until_one_mention_is_shifted(domain: str, twin: str, by: int, request: pytest.FixtureRequest) -> None:
     workspace: Path = request.getfixturevalue(domain)

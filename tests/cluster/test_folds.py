@@ -53,7 +53,7 @@ def asked(name: str, encoder: str, **training: Any) -> Specification:
     return specification(name, settings={"encoder": encoder}, training={"max_steps": 3, "batch": 4, "device": "cpu", **training})
 
 
-@pytest.mark.parametrize("name", ["ee", pytest.param("sa", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["ee", pytest.param("sa", marks=pytest.mark.thorough)])
 def test_the_same_predictions(engine: RayEngine, name: str, tiny_encoder: str, tmp_path: Path) -> None:
     reader, some = asked(name, tiny_encoder), of_list(questions(12))
     beside = {"others": of_list([question(number, id=f"other{number}", shown=2) for number in range(12)])}

@@ -1,4 +1,4 @@
-"""Workers, nodes and drivers are killed at random moments; the same command ends with the same bytes."""
+"""Workers, nodes and drivers are killed at random steps; the same command ends with the same bytes."""
 
 from __future__ import annotations
 
@@ -26,23 +26,22 @@ LOOK = 0.05
 
 
 def test_runs_with_a_kill_give_the_same_bytes(cluster: Nodes, tmp_path: Path, random_seed: int, pytestconfig: pytest.Config) -> None:
-    """What is killed goes round, so that a few kills have one of each kind; the moment, the victim and the signal are drawn.
+    """What is killed goes round, so that a few kills have one of each kind; the step, the victim and the signal are drawn.
 
-    Workers and nodes are killed while a part runs there. A run from which one was taken must end by itself.
+    A step is a look at the cluster that finds a part that runs. A run from which a worker or a node was taken must end by itself.
     """
     assert run_command(*ARGUMENTS, tmp_path / "whole").status == 0
-    begin = time.monotonic()
     with _started(tmp_path / "first", cluster) as driver:
         looks = sum(1 for _ in _looks(driver, cluster))
         driver.communicate(timeout=300)
-    length = time.monotonic() - begin
     assert driver.returncode == 0
+    assert contents(tmp_path / "first") == contents(tmp_path / "whole")
     assert looks > 5
     draws = random.Random(random_seed)
     for number in range(MANY if pytestconfig.getoption("--thorough") else FEW):
         kind = ("worker", "node", "driver")[number % 3]
         with _started(tmp_path / f"{number}", cluster) as driver:
-            victim = _kill_driver(driver, draws, length) if kind == "driver" else _kill_part(kind, driver, cluster, draws, looks)
+            victim = _kill(kind, driver, cluster, draws, looks)
             _, errors = driver.communicate(timeout=300)
         by_itself = driver.returncode == 0
         if not by_itself:
@@ -69,25 +68,18 @@ def _looks(driver: subprocess.Popen[str], cluster: Nodes) -> Iterator[list[tuple
         time.sleep(LOOK)
 
 
-def _kill_driver(driver: subprocess.Popen[str], draws: random.Random, length: float) -> str:
-    number, moment = draws.choice([signal.SIGKILL, signal.SIGTERM]), draws.uniform(0.1, 1.0) * length
-    time.sleep(moment)
-    if driver.poll() is not None:
-        return "driver had ended"
-    driver.send_signal(number)
-    return f"driver by {number.name} after {moment:.1f} of {length:.1f} s"
-
-
-def _kill_part(kind: str, driver: subprocess.Popen[str], cluster: Nodes, draws: random.Random, looks: int) -> str:
-    """Kill a process that runs a part, or its node."""
-    last = draws.randint(1, looks)
+def _kill(kind: str, driver: subprocess.Popen[str], cluster: Nodes, draws: random.Random, looks: int) -> str:
+    """Kill a process that runs a part, its node, or the command, at a drawn look that finds a part."""
+    last, number_sent = draws.randint(1, looks), draws.choice([signal.SIGKILL, signal.SIGTERM])
     for number, busy in enumerate(_looks(driver, cluster), start=1):
         if number == last:
             process, node = draws.choice(busy)
             if kind == "node":
                 cluster.kill_node(node)
+            elif kind == "driver":
+                driver.send_signal(number_sent)
             else:
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            return f"{kind} that ran a part, at look {number} of {looks}"
+            return f"{kind}, while a part ran, at look {number} of {looks}"
     return f"{kind}: no part ran any more at look {last}"

@@ -44,7 +44,7 @@ def run(tmp_path_factory: pytest.TempPathFactory, tiny_encoder: str) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", ["bidaf", "ee", *(pytest.param(name, marks=pytest.mark.slow) for name in ("rnn", "sa", "program", "ex-ee"))]
+    "name", ["bidaf", "ee", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("rnn", "sa", "program", "ex-ee"))]
 )
 def test_the_same_predictions(engine: RayEngine, name: str, tiny_encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, asked = fitted(name, tiny_encoder, tmp_path), questions_of(name)

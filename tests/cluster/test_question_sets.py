@@ -53,8 +53,8 @@ def test_contrast(cluster: Nodes, medhop: Path, composed: Path, tmp_path: Path, 
 @pytest.mark.parametrize("reader", ["majority", "document-cue", "tf-idf"])
 def test_predict(cluster: Nodes, medhop: Path, tmp_path: Path, reader: str) -> None:
     kgqa.train(reader, medhop, out=tmp_path / "run")
-    run("predict", tmp_path / "run", medhop, "--out", tmp_path / "threads.json")
-    run("predict", tmp_path / "run", medhop, "--out", tmp_path / "nodes.json", "--cluster", cluster.address)
+    kgqa.predict(tmp_path / "run", medhop, out=tmp_path / "threads.json")
+    kgqa.predict(tmp_path / "run", medhop, out=tmp_path / "nodes.json", cluster=cluster.address)
     assert (tmp_path / "nodes.json").read_bytes() == (tmp_path / "threads.json").read_bytes()
 
 

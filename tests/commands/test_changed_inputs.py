@@ -99,8 +99,13 @@ def test_facts_are_not_read_under_the_hash_of_another_file(tmp_path: Path, back:
     kgqa.generate("wikidata", source=source, workspace=workspace)
 
 
-@pytest.mark.parametrize("back", [False, True])
-@pytest.mark.parametrize("what", ["convert", "split", "compose", "train"])
+@pytest.mark.parametrize(
+    ("what", "back"),
+    [
+        *((what, False) for what in ("convert", "split", "compose", "train")),
+        *(pytest.param(what, True, marks=pytest.mark.slow) for what in ("convert", "split", "compose", "train")),
+    ],
+)
 def test_questions_are_not_read_under_the_hash_of_another_file(
     tmp_path: Path, what: str, back: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,7 +79,7 @@ def test_cypher_finds_in_sets_what_the_kernel_finds(store: str, tmp_path: Path, 
     assert "write_dataset" in again.reused
 
 
-@pytest.mark.parametrize("store", ["embedded", pytest.param("neo4j", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("store", [pytest.param("embedded", marks=pytest.mark.thorough), "neo4j"])
 def test_cypher_finds_in_facts_what_the_kernel_finds(store: str, tmp_path: Path, neo4j_database: Neo4jSettings) -> None:
     kernel = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "kernel")
     result = kgqa.compose(domain="wikidata", filter="none", workspace=tmp_path / "cypher", by="cypher", store=store)

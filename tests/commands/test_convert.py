@@ -425,6 +425,7 @@ def test_what_a_killed_run_had_finished_is_its_own(to: str, out: str, tmp_path: 
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.slow
 def test_a_run_that_is_told_to_end_leaves_nothing(told: signal.Signals, tmp_path: Path) -> None:
     path = hotpotqa(tmp_path, *(f"q{number}" for number in range(20_000)))
     command = [*COMMAND, "convert", str(path), "--to", "label_studio", "--out", str(tmp_path / "out")]

@@ -42,6 +42,7 @@ from kgqa.runs.domain import Domain
 from kgqa.runs.files import file_hash
 from kgqa.runs.manifest import content_digest
 from tests.linking.oracle import tokens
+from tests.test_bad_input import copy_of_seeds
 
 MASK = re.compile(r"___MASK(\d+)___")
 SHOWN_BY_SEEDS: tuple[type[Gate], ...] = (
@@ -333,6 +334,25 @@ def test_masked_mentions_point_at_placeholders_or_names(made: Made) -> None:
                 text = paragraph.text[mention.start : mention.end]
                 assert mention.entity not in result or text == result[mention.entity]
                 assert mention.entity in result or folded(text) in made.names[mention.entity]
+
+
+def test_a_function_word_that_is_a_name_stays_in_the_masked_texts(tmp_path: Path) -> None:
+    """Codes such as "in" and "is" are names of countries in Wikidata."""
+    source, countries = copy_of_seeds(tmp_path), {"Q45", "Q29", "Q142", "Q38"}
+    entities = (source / "entities.tsv").read_text("utf-8")
+    for name in ("Portuguese Republic", "Kingdom of Spain", "French Republic", "Italian Republic"):
+        entities = entities.replace(f"\t{name}\t", f"\t{name}|is|in\t")
+    (source / "entities.tsv").write_text(entities, "utf-8")
+    dataset = kgqa.generate("wikidata", source=source, workspace=tmp_path / "w").dataset
+
+    def words(folder: Path) -> Counter[str]:
+        instances = [instance for path in native.split_files(folder).values() for instance in native.read(path)]
+        assert any(countries & candidate_texts(instance).keys() for instance in instances)
+        texts = " ".join(paragraph.text for instance in instances for paragraph in instance.paragraphs)
+        return Counter(word for word in re.findall(r"\w+", texts) if word in {"is", "in"})
+
+    assert len(words(dataset)) == 2
+    assert words(dataset / "masked") == words(dataset)
 
 
 def test_outside_of_placeholders_nothing_is_changed(made: Made) -> None:

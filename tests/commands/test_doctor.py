@@ -125,6 +125,7 @@ def small_disagreement() -> Disagreement:
     return Disagreement(query=query, arguments=arguments, graph=graph, actual=[], expected=expected)
 
 
+@pytest.mark.slow
 def test_a_script_ends_with_status_1_while_the_answer_is_wrong() -> None:
     text = replay_script("embedded", "0", small_disagreement())
     result = replayed(text)
@@ -191,7 +192,7 @@ def test_what_an_examination_that_goes_on_has_there_is_left_as_it_was(neo4j_data
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("looks", [1, 10])
+@pytest.mark.parametrize("looks", [pytest.param(1, marks=pytest.mark.thorough), 10])
 def test_what_a_killed_examination_left_is_erased(looks: int, neo4j_database: Neo4jSettings) -> None:
     before = everything(neo4j_database)
     environment = {**os.environ, "NEO4J_URI": neo4j_database.uri, "NEO4J_PASSWORD": neo4j_database.password}
@@ -308,7 +309,7 @@ def test_a_server_that_dies_or_falls_silent_is_given_up_soon(
 def test_the_command_prints_what_it_found(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"):
         monkeypatch.delenv(name, raising=False)
-    result = cli("doctor", "--queries", "100", "--workspace", tmp_path)
+    result = cli("doctor", "--queries", "20", "--workspace", tmp_path)
     assert result.status == 0, result.err
     for part in ("ladybug", "numba", "polars", "free memory", "free disk", "Java", "Docker", f"{len(ORACLES)}"):
         assert part in result.out

@@ -25,7 +25,7 @@ from kgqa.store.kinds import LOOKED_UP, NODES, RELATIONSHIPS
 from tests.conftest import Cli
 
 MANY = 10**6
-SEEDS = pytest.mark.parametrize("seed", ["seed_wikidata", "seed_medline"])
+SEEDS = pytest.mark.parametrize("seed", ["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.slow)])
 
 
 def plain(rows: Mapping[str, pa.Table]) -> Any:
@@ -71,7 +71,7 @@ def test_a_neighbourhood_is_the_ego_graph_of_the_whole_one(seed: str, request: p
     whole = plain(rows)
     assert_same(kgqa.graph(place), whole)
     asked = 0
-    for kind, name in starts(rows, 120):
+    for kind, name in starts(rows, 240):
         for hops in (1, 2):
             around = nx.ego_graph(whole, NODES[kind].mark + name, radius=hops, undirected=True)
             result = kgqa.graph(place, **{kind: name}, hops=hops, limit=MANY)  # type: ignore[arg-type]

@@ -227,7 +227,8 @@ class _Only(Silent):
     "stop",
     [
         "Parsing, entry 3",
-        *(pytest.param(stop, marks=pytest.mark.slow) for stop in ("Hashing", "Parsing, entry 1", "Merging, entry 2", "Merging, entry 3")),
+        *(pytest.param(stop, marks=pytest.mark.slow) for stop in ("Hashing", "Merging, entry 3")),
+        *(pytest.param(stop, marks=pytest.mark.thorough) for stop in ("Parsing, entry 1", "Merging, entry 2")),
     ],
 )
 def test_a_stopped_import_goes_on(stop: str, place: Path, tmp_path: Path) -> None:
@@ -242,8 +243,18 @@ def test_a_stopped_import_goes_on(stop: str, place: Path, tmp_path: Path) -> Non
     assert done <= {path.stat().st_ino for path in (tmp_path / "w" / "import").glob(".parts/*/journal.json")}
 
 
-@pytest.mark.parametrize("spoil", ["facts.parquet", "import.json", ".parts/sources.json", ".parts/00001/journal.json"])
-@pytest.mark.parametrize("how", ["cut", pytest.param("gone", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("spoil", "how"),
+    [
+        ("facts.parquet", "cut"),
+        (".parts/00001/journal.json", "gone"),
+        *(
+            pytest.param(name, "cut", marks=pytest.mark.slow)
+            for name in ("import.json", ".parts/sources.json", ".parts/00001/journal.json")
+        ),
+        *(pytest.param(name, "gone", marks=pytest.mark.thorough) for name in ("facts.parquet", "import.json", ".parts/sources.json")),
+    ],
+)
 def test_a_damaged_import_is_made_again(spoil: str, how: str, place: Path, tmp_path: Path) -> None:
     _imported(place, tmp_path / "w")
     before = tables(tmp_path / "w" / "import")

@@ -193,7 +193,7 @@ def test_an_erasing_that_was_cut_off_goes_on(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moves", [1, 2, 4])
+@pytest.mark.parametrize("moves", [*(pytest.param(moves, marks=pytest.mark.thorough) for moves in (1, 2)), 4])
 def test_a_load_that_was_cut_off_can_be_replaced(
     moves: int, seed_wikidata: Path, seed_medline: Path, neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

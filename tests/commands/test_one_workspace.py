@@ -44,7 +44,9 @@ def fresh(own: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [list(RECIPES), list(reversed(RECIPES))], ids=["generate first", "generate last"])
+@pytest.mark.parametrize(
+    "order", [pytest.param(list(RECIPES), marks=pytest.mark.thorough), list(reversed(RECIPES))], ids=["generate first", "generate last"]
+)
 def test_all_datasets_of_a_domain_fit_in_one_workspace(
     order: list[str], own: Path, fresh: dict[str, dict[str, bytes]], tmp_path: Path
 ) -> None:

@@ -1,4 +1,7 @@
-"""``kgqa relations``: the figures are those of the tables, the verdicts those of the run, and mistakes are sentences."""
+"""``kgqa relations``: the figures are those of the tables, the verdicts those of the run, and mistakes are sentences.
+
+The seed domains' own recipe does not grade chains, and measures no relations; their variant ``entailed`` does.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,20 @@ def counted(workspace: Path, table: str) -> Counter[int]:
     return Counter(pl.read_parquet(workspace / "tables" / f"{table}.parquet", columns=["relation"])["relation"].to_list())
 
 
+@pytest.fixture(scope="module")
+def entailed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Finished workspaces of seed domains, by domain."""
+    folder = tmp_path_factory.mktemp("entailed")
+    for name in ("wikidata", "medline"):
+        kgqa.generate(name, workspace=folder / name, recipe="entailed")
+    return {name: folder / name for name in ("wikidata", "medline")}
+
+
 @pytest.fixture(params=["wikidata", "medline"])
-def found(request: pytest.FixtureRequest) -> tuple[Path, kgqa.Relations]:
+def found(request: pytest.FixtureRequest, entailed: dict[str, Path]) -> tuple[Path, kgqa.Relations]:
     """A finished workspace of a seed domain, and its relations."""
-    workspace = request.getfixturevalue(f"seed_{request.param}")
-    return workspace, kgqa.relations(request.param, workspace=workspace, sort="id")
+    workspace = entailed[request.param]
+    return workspace, kgqa.relations(request.param, workspace=workspace, recipe="entailed", sort="id")
 
 
 def test_every_relation_has_the_figures_of_the_tables(found: tuple[Path, kgqa.Relations]) -> None:
@@ -39,10 +51,10 @@ def test_every_relation_has_the_figures_of_the_tables(found: tuple[Path, kgqa.Re
     assert not report.remark
 
 
-def test_measures_are_those_of_the_training_facts(seed_wikidata: Path) -> None:
-    tables = seed_wikidata / "tables"
+def test_measures_are_those_of_the_training_facts(entailed: dict[str, Path]) -> None:
+    tables = entailed["wikidata"] / "tables"
     train = pl.read_parquet(tables / "questions.parquet").filter(pl.col("split") == 0)
-    relations = kgqa.relations("wikidata", workspace=seed_wikidata, sort="id").relations
+    relations = kgqa.relations("wikidata", workspace=entailed["wikidata"], recipe="entailed", sort="id").relations
     for row, one in enumerate(relations):
         mine = train.filter(pl.col("relation") == row)
         if len(mine):
@@ -59,25 +71,26 @@ def test_what_is_kept_is_asked_and_nothing_else(found: tuple[Path, kgqa.Relation
         assert one.share_implied is None or 0 <= one.share_implied <= 1
 
 
-def test_a_finished_workspace_and_its_dataset_stay_as_they_are(wikidata_copy: Path) -> None:
-    before = contents.files(wikidata_copy)
-    kgqa.relations("wikidata", workspace=wikidata_copy)
-    assert contents.files(wikidata_copy) == before
+def test_a_finished_workspace_and_its_dataset_stay_as_they_are(entailed: dict[str, Path]) -> None:
+    before = contents.files(entailed["wikidata"])
+    kgqa.relations("wikidata", workspace=entailed["wikidata"], recipe="entailed")
+    assert contents.files(entailed["wikidata"]) == before
 
 
-def test_no_dataset_is_written_and_workers_change_nothing(tmp_path: Path, seed_medline: Path) -> None:
-    result = kgqa.relations("medline", workspace=tmp_path / "w", workers=3)
+def test_no_dataset_is_written_and_workers_change_nothing(tmp_path: Path, entailed: dict[str, Path]) -> None:
+    result = kgqa.relations("medline", workspace=tmp_path / "w", recipe="entailed", workers=3)
     assert not (tmp_path / "w" / "datasets").exists()
-    assert result == kgqa.relations("medline", workspace=seed_medline, workers=1)
+    assert result == kgqa.relations("medline", workspace=entailed["medline"], recipe="entailed", workers=1)
 
 
-def test_the_file_has_all_columns_in_the_order_asked_for(seed_wikidata: Path, tmp_path: Path, cli: Cli) -> None:
-    outcome = cli("relations", "wikidata", "--workspace", seed_wikidata, "--sort", "text_lift", "--out", tmp_path / "r.tsv")
+def test_the_file_has_all_columns_in_the_order_asked_for(entailed: dict[str, Path], tmp_path: Path, cli: Cli) -> None:
+    arguments = ("--recipe", "entailed", "--workspace", entailed["wikidata"], "--sort", "text_lift", "--out", tmp_path / "r.tsv")
+    outcome = cli("relations", "wikidata", *arguments)
     assert outcome.status == 0, outcome.err
     assert f"Written: {tmp_path / 'r.tsv'}" in outcome.out
     with (tmp_path / "r.tsv").open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    report = kgqa.relations("wikidata", workspace=seed_wikidata, sort="text_lift")
+    report = kgqa.relations("wikidata", workspace=entailed["wikidata"], recipe="entailed", sort="text_lift")
     assert [row["id"] for row in rows] == [one.id for one in report.relations]
     assert [row["verdict"] for row in rows] == [one.verdict for one in report.relations]
     lifts = [float(row["text_lift"] or -1) for row in rows]
@@ -88,9 +101,9 @@ def test_the_file_has_all_columns_in_the_order_asked_for(seed_wikidata: Path, tm
         assert verdict == ASKED or f"{count} not, because {verdict}." in outcome.out
 
 
-def test_the_card_has_the_relations_and_the_papers_recipe(seed_wikidata: Path, tmp_path: Path) -> None:
-    card = (seed_wikidata / "datasets" / "wikihop" / "README.md").read_text("utf-8")
-    report = kgqa.relations("wikidata", workspace=seed_wikidata)
+def test_the_card_has_the_relations_and_the_papers_recipe(entailed: dict[str, Path], tmp_path: Path) -> None:
+    card = (entailed["wikidata"] / "datasets" / "wikihop" / "README.md").read_text("utf-8")
+    report = kgqa.relations("wikidata", workspace=entailed["wikidata"], recipe="entailed")
     for one in report.relations:
         assert not one.kept or f"| {one.label} | {one.kept:,} | {one.reached:,} | {one.implied:,} |" in card
     for verdict, count in Counter(one.verdict for one in report.relations if one.verdict != ASKED).items():
@@ -113,7 +126,7 @@ def test_mistakes_are_sentences(seed_wikidata: Path, tmp_path: Path, cli: Cli) -
     there.write_text("mine")
     for arguments, parts in (
         (["--sort", "kep"], ("no column 'kep'", "kept")),
-        (["--recipe", "paper"], ("domain wikidata", "chains must imply their answer", "qangaroo.evidence.use")),
+        (["--recipe", "paper"], ("domain wikidata", "chains must imply their answer", "--recipe entailed", "qangaroo.evidence.use")),
         (["--out", str(there)], ("there.tsv", "already there")),
         (["--workers", "0"], ("workers",)),
     ):
@@ -129,7 +142,9 @@ def test_mistakes_are_sentences(seed_wikidata: Path, tmp_path: Path, cli: Cli) -
 
 
 def test_a_domain_of_which_no_relation_is_left_is_measured_all_the_same(tmp_path: Path, cli: Cli) -> None:
-    (tmp_path / "own.toml").write_text('extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.evidence]\nmax_objects = 0.5\n')
+    (tmp_path / "own.toml").write_text(
+        'extends = "wikidata"\nseed_domain = "wikidata"\n[qangaroo.evidence]\nuse = true\nmax_objects = 0.5\n'
+    )
     cli("generate", "--domain", tmp_path / "own.toml", "--workspace", tmp_path / "w").sentence(
         "every relation says too little", "max_objects"
     )

@@ -94,12 +94,12 @@ def test_a_run_that_is_killed_anywhere_goes_on_to_the_same_bytes(
     [
         pytest.param("Reading sources", "advance", marks=pytest.mark.slow),
         pytest.param("Linking mentions", "finish", marks=pytest.mark.thorough),
-        ("Building the graph", "advance"),
+        pytest.param("Building the graph", "advance", marks=pytest.mark.slow),
         pytest.param("Projecting edges", "finish", marks=pytest.mark.thorough),
         pytest.param("Traversing", "advance", marks=pytest.mark.slow),
         pytest.param("Filtering and measuring shortcuts", "finish", marks=pytest.mark.thorough),
         pytest.param("Writing the dataset", "start", marks=pytest.mark.slow),
-        ("Writing the dataset", "advance"),
+        pytest.param("Writing the dataset", "advance", marks=pytest.mark.slow),
     ],
 )
 def test_a_run_that_is_killed_at_a_known_place_goes_on(stage: str, step: str, seed_wikidata: Path, tmp_path: Path) -> None:
@@ -148,12 +148,12 @@ def test_the_seed_changes_the_dataset_and_comes_back(wikidata_copy: Path) -> Non
     ("settings", "limit", "reused"),
     [
         ("", 60, 7),
-        ('title = "Another"', None, 9),
-        ("[qangaroo.bias]\ndocument_cue = 2", None, 8),
         ('[qangaroo]\nrelations = ["P17", "P30"]', None, 1),
         *(
             pytest.param(*case, marks=pytest.mark.slow)
             for case in (
+                ('title = "Another"', None, 9),
+                ("[qangaroo.bias]\ndocument_cue = 2", None, 8),
                 ("", None, 9),
                 ('[qangaroo]\nquestion = "{subject}: {relation}"', None, 9),
                 ("[qangaroo]\nplaceholders = 60", None, 9),
@@ -186,8 +186,15 @@ def test_a_query_in_another_role_is_another_projection(wikidata_copy: Path, tmp_
     assert report.counts == kgqa.generate(tmp_path / "own.toml", workspace=tmp_path / "fresh").counts
 
 
-@pytest.mark.parametrize("table", ["entities", "links", "edges", "questions", "samples", "kept"])
-@pytest.mark.parametrize("how", ["damaged", pytest.param("gone", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("table", "how"),
+    [
+        ("links", "damaged"),
+        ("samples", "gone"),
+        *(pytest.param(table, "damaged", marks=pytest.mark.slow) for table in ("entities", "edges", "questions", "samples", "kept")),
+        *(pytest.param(table, "gone", marks=pytest.mark.thorough) for table in ("entities", "links", "edges", "questions", "kept")),
+    ],
+)
 def test_a_table_that_is_damaged_or_gone_is_made_again(table: str, how: str, wikidata_copy: Path) -> None:
     before, path = contents.files(wikidata_copy / "tables"), wikidata_copy / "tables" / f"{table}.parquet"
     if how == "gone":
@@ -225,7 +232,14 @@ def test_a_store_that_was_deleted_is_built_again(wikidata_copy: Path) -> None:
     assert kgqa.query("hubs", workspace=wikidata_copy).equals(answer)
 
 
-@pytest.mark.parametrize("name", ["train.parquet", "masked/dev.parquet", "README.md", "rejected.parquet", "manifest.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "masked/dev.parquet",
+        "manifest.json",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("train.parquet", "README.md", "rejected.parquet")),
+    ],
+)
 def test_a_dataset_that_was_changed_by_hand_is_written_again(name: str, wikidata_copy: Path, seed_wikidata: Path) -> None:
     path = wikidata_copy / "datasets" / "wikihop" / name
     path.write_bytes(path.read_bytes() + b"x")

@@ -77,7 +77,7 @@ def test_more_documents_make_all_splits(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [("generate", "compose"), ("compose", "generate")])
+@pytest.mark.parametrize("order", [("generate", "compose"), pytest.param(("compose", "generate"), marks=pytest.mark.thorough)])
 def test_one_workspace_holds_what_generate_and_compose_make(order: tuple[str, str], tmp_path: Path, cli: Cli) -> None:
     own = tmp_path / "own.toml"
     own.write_text('extends = "wikidata"\nseed_domain = "wikidata"\nname = "mine"\ndataset = "museumhop"\n', "utf-8")

@@ -55,16 +55,21 @@ def predictions(run: Path, dataset: Path) -> bytes:
     return out.read_bytes()
 
 
-def trained(toml: Path, dataset: Path, run: Path, *, wait: float | None = None, with_signal: signal.Signals | None = None) -> int:
-    """Train in a process of its own; stop it some time after its first sign of life."""
+def last_step(run: Path) -> int:
+    """Of the last checkpoint."""
+    places = ("checkpoints/step-*", "*/checkpoints/step-*")  # no **, which looks into folders that are about to go
+    return max((int(path.name.split("-")[1]) for place in places for path in (run / "fit").glob(place)), default=0)
+
+
+def trained(toml: Path, dataset: Path, run: Path, *, at_step: int = 0, with_signal: signal.Signals | None = None) -> int:
+    """Train in a process of its own; stop it once it has kept this step."""
     process = subprocess.Popen(
         [*COMMAND, "train", str(toml), str(dataset), "--out", str(run)], env=one_thread(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    if wait is not None and with_signal is not None:
+    if with_signal is not None:
         end = time.monotonic() + 60
-        while not (run / "log.jsonl").exists() and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.01)
-        time.sleep(wait)
+        while last_step(run) < at_step and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
         process.send_signal(with_signal)
     sent = time.monotonic()
     _, said = process.communicate(timeout=300)
@@ -80,18 +85,17 @@ def trained(toml: Path, dataset: Path, run: Path, *, wait: float | None = None, 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", ["ee", pytest.param("sa", marks=pytest.mark.thorough)])
 def test_a_run_that_is_killed_again_and_again_goes_on_to_the_same_bytes(
-    reader: str, dataset: Path, tiny_encoder: str, tmp_path: Path
+    reader: str, dataset: Path, tiny_encoder: str, tmp_path: Path, random_seed: int, pytestconfig: pytest.Config
 ) -> None:
     toml = write_toml(tmp_path / "reader.toml", reader, tiny_encoder, epochs=6, batch=2, checkpoint_seconds=0, patience=100)
-    began = time.monotonic()
     assert trained(toml, dataset, tmp_path / "whole") == 0
-    took = time.monotonic() - began
+    steps = json.loads((tmp_path / "whole" / "manifest.json").read_text("utf-8"))["steps"]
     wanted, lines = predictions(tmp_path / "whole", dataset), curve(tmp_path / "whole")
-    rng = random.Random(13)
+    rng, kills = random.Random(random_seed), 4 if pytestconfig.getoption("--thorough") else 2
     for number in range(3):
         run, deaths = tmp_path / f"run{number}", 0
-        for _ in range(4):
-            code = trained(toml, dataset, run, wait=rng.uniform(0, took / 3), with_signal=SIGNALS[number])
+        for at_step in sorted(rng.sample(range(1, steps * 3 // 4), kills)):
+            code = trained(toml, dataset, run, at_step=at_step, with_signal=SIGNALS[number])
             deaths += code != 0
             if code == 0:
                 break

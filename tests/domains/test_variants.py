@@ -24,6 +24,8 @@ def own(folder: Path, text: str, *, name: str = "own.toml") -> Path:
 @pytest.mark.parametrize("source", [None, Path("x")])
 def test_the_papers_recipe_asks_for_no_evidence_and_changes_what_it_says_alone(name: str, source: Path | None) -> None:
     good, paper = (load_domain(name, source=source, recipe=recipe).settings for recipe in (None, "paper"))
+    if source is None:  # so few facts cannot grade chains
+        good = load_domain(name, recipe="entailed").settings
     assert (good.qangaroo.evidence.use, paper.qangaroo.evidence.use) == (True, False)
     assert paper.qangaroo.traversal.through_end_points
     # MedHop's own recipe reads longer abstracts and more spellings, and has larger dev and test splits.

@@ -324,7 +324,7 @@ class TestTheHub:
     def test_a_hub_that_cannot_be_reached(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")
         done = run_command("convert", "hf://owner/name", "--to", "native", "--out", tmp_path / "out")
-        done.sentence("hf://owner/name: the hub cannot be reached (", "check the connection, or fetch the set and give its folder.")
+        done.sentence("hf://owner/name: the hub cannot be reached; check the connection, or fetch the set and give its folder.")
         assert not list(tmp_path.iterdir())
 
     def test_a_missing_package(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from kgqa.errors import BrokenInput, DuplicateId, KgqaError, MissingInput
 from kgqa.formats import native, qangaroo
 from kgqa.formats.json.validate import validated
 from kgqa.records import SPLITS, Candidate
+from tests.lengths import example_count
 
 RECORD: dict[str, Any] = {
     "id": "WH_dev_0",
@@ -236,7 +237,7 @@ def check_sentence(text: str) -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=example_count(400))
 def test_any_mutation_of_a_record_is_read_or_named(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     record = copy.deepcopy(RECORD)
     for _ in range(data.draw(st.integers(1, 3))):

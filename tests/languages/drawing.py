@@ -30,6 +30,8 @@ class Language:
     """The whole question, and its two steps."""
 
 
+OFTEN = ("en", "tr", "zh")
+"""Languages of which ``make test`` makes sets: English, one with its own letter case and suffixes, and one without spaces."""
 LANGUAGES = {
     "en": Language(
         works=("Amber Gate", "Reed Mill", "Heron Weir", "Slate Barn", "Frost Pier", "Larch Dome"),

@@ -15,9 +15,11 @@ from kgqa.checks import CHECKS
 from kgqa.errors import KgqaError
 from kgqa.formats.question_set import open_dataset
 from kgqa.recipes.contrasts.transforms import KINDS
-from tests.languages.drawing import LANGUAGES, Language, question_set, write_set, write_single_hops, write_source
+from tests.languages.drawing import LANGUAGES, OFTEN, Language, question_set, write_set, write_single_hops, write_source
 
-OTHERS = pytest.mark.parametrize("code", [code for code in LANGUAGES if code != "en"])
+OTHERS = pytest.mark.parametrize(
+    "code", [pytest.param(code, marks=() if code in OFTEN else pytest.mark.slow) for code in LANGUAGES if code != "en"]
+)
 BY_WORDING = {"support-not-needed", "question-words", "lexical-overlap"}
 """Checks that guess by the words that a question shares with paragraphs, or begins with, which differ between languages ("was", "的")."""
 

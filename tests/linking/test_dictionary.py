@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from kgqa.domains import built_in, load_domain
+from kgqa.linking.decision import PLACE_RULES
 from kgqa.linking.dictionary import NAME_RULES, NO_LINK, build_dictionary
 from kgqa.linking.link import Linked, link_mentions
-from kgqa.linking.resolve import PLACE_RULES
 from kgqa.recipes.qangaroo.surface import surface_forms
 from kgqa.settings.linking import LinkingSettings
 from kgqa.settings.source import DocumentSettings

@@ -17,6 +17,7 @@ from kgqa.linking import matcher
 from kgqa.linking.dictionary import CASES, Dictionary
 from kgqa.linking.matcher import Matches, Spans, match
 from kgqa.linking.trie import build_trie
+from tests.lengths import example_count
 from tests.linking import oracle
 from tests.linking.oracle import Name, Place
 
@@ -103,7 +104,7 @@ def as_plain(found: Matches) -> tuple[list[Place], list[Place], int]:
     return places(found.mentions), places(found.occurrences), found.shared
 
 
-@settings(max_examples=400)
+@settings(max_examples=example_count(400))
 @given(corpus=corpora(), before_number=st.booleans())
 @example(corpus=([Name(name="Ⓐ", entity=0, case="exact", priority=0, candidate=True)], ["Ⓐ ⓐ"]), before_number=True)
 @example(corpus=([name_of(n, e, p) for n, e, p in [("york", 0, 0), ("York", 1, 0), ("YORK", 0, 1)]], ["New York"]), before_number=True)
@@ -116,7 +117,7 @@ def test_the_matcher_finds_what_the_plain_one_finds(corpus: Corpus, before_numbe
     assert starts == sorted(starts)
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(corpus=corpora())
 def test_offsets_are_characters_and_the_text_between_them_folds_to_a_name_of_the_entity(corpus: Corpus) -> None:
     names, texts = corpus
@@ -126,7 +127,7 @@ def test_offsets_are_characters_and_the_text_between_them_folds_to_a_name_of_the
         assert surface in [[token.folded for token in oracle.tokens(name.name)] for name in names if name.entity == entity]
 
 
-@settings(max_examples=100)
+@settings(max_examples=example_count(100))
 @given(corpus=corpora())
 def test_mentions_do_not_overlap(corpus: Corpus) -> None:
     names, texts = corpus
@@ -135,7 +136,7 @@ def test_mentions_do_not_overlap(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(corpus=corpora(texts=8), size=st.integers(1, 40))
 def test_the_result_does_not_depend_on_batches_and_threads(corpus: Corpus, size: int, workers: int) -> None:
     names, texts = corpus
@@ -148,7 +149,7 @@ def test_the_result_does_not_depend_on_batches_and_threads(corpus: Corpus, size:
         assert len(done) > 1 or sum(done) <= size or len(texts) == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(corpus=corpora())
 def test_without_occurrences_the_mentions_are_the_same(corpus: Corpus) -> None:
     names, texts = corpus
@@ -158,7 +159,7 @@ def test_without_occurrences_the_mentions_are_the_same(corpus: Corpus) -> None:
     assert places(without.occurrences) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(corpus=corpora(), cut=st.integers(0, 4))
 def test_a_column_in_pieces_is_the_same_column(corpus: Corpus, cut: int) -> None:
     names, texts = corpus

@@ -7,6 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.linking import support
 from kgqa.linking.support import NEIGHBOUR, NOTHING, SUBJECT, TOPIC, TWIN, levels, surroundings_of
+from tests.lengths import example_count
 
 ENTITIES, DOCUMENTS = 8, 4
 PAIRS = st.lists(st.tuples(st.integers(0, ENTITIES - 1), st.integers(0, ENTITIES - 1)), max_size=24)
@@ -30,7 +31,7 @@ def plain(mention: tuple[int, int, int], anchors: Mentions, subjects: list[int],
     return TOPIC if article & set(here) else NOTHING
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=example_count(200), deadline=None)
 @given(asked=MENTIONS, anchors=MENTIONS, facts=PAIRS, subjects=st.permutations(range(-1, ENTITIES)))
 def test_each_mention_has_the_strongest_level_that_holds(
     asked: Mentions, anchors: Mentions, facts: list[tuple[int, int]], subjects: list[int]

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.metrics import kappa
 from kgqa.metrics.agreement import Agreement, Measure, agreement, cohen
+from tests.lengths import example_count
 
 Items = Sequence[Sequence[str]]
 ITEMS = st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=8)
@@ -125,7 +126,7 @@ def interval(measure: Measure) -> tuple[float, float] | None:
     return None if measure.low is None or measure.high is None else (measure.low, measure.high)
 
 
-@settings(max_examples=50)
+@settings(max_examples=example_count(50))
 @given(ITEMS)
 def test_intervals_leave_out_one_item_in_turn(items: list[list[str]]) -> None:
     twice = [item for item in items if len(item) > 1]

@@ -122,6 +122,12 @@ class Neo4jServer:
             self._process.wait(timeout=60)
             self._process = None
 
+    def restore(self) -> None:
+        """Start it unless it runs."""
+        if self._process is None or self._process.poll() is not None:
+            self._process = None
+            self.start()
+
     def kill(self) -> None:
         """Stop it at once, as a power cut does."""
         if self._process is not None:

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -23,9 +24,9 @@ BUCKET = "corpora"
 START = "from gcp_storage_emulator.__main__ import main; main()"
 
 
-@pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    """The server, with an empty bucket."""
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Of the server, which takes longer to start than a test."""
     port = free_port()
     command = [sys.executable, "-W", "ignore", "-c", START, "start", "--host", "127.0.0.1", "--port", str(port), "--in-memory"]
     with subprocess.Popen([*command, "--default-bucket", BUCKET], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
@@ -36,13 +37,21 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service
                         break
                 assert server.poll() is None, "the server did not start"
                 time.sleep(0.1)
-            monkeypatch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", f"http://127.0.0.1:{port}")
-            monkeypatch.setenv("KGQA_OBJECTS_ANONYMOUS", "1")
-            monkeypatch.setenv("KGQA_OBJECTS_SECONDS", "1")
-            monkeypatch.setenv("KGQA_OBJECTS", str(tmp_path / "copies"))
-            yield Service.of(ObjectAddress(scheme="gs", bucket=BUCKET, key="lat"))
+            yield f"http://127.0.0.1:{port}"
         finally:
             server.kill()
+
+
+@pytest.fixture
+def service(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """The server, with an empty bucket."""
+    with urlopen(f"{address}/wipe?keep-buckets=true", timeout=60):
+        pass
+    monkeypatch.setenv("CLOUD_STORAGE_EMULATOR_ENDPOINT", address)
+    monkeypatch.setenv("KGQA_OBJECTS_ANONYMOUS", "1")
+    monkeypatch.setenv("KGQA_OBJECTS_SECONDS", "0.2")
+    monkeypatch.setenv("KGQA_OBJECTS", str(tmp_path / "copies"))
+    return Service.of(ObjectAddress(scheme="gs", bucket=BUCKET, key="lat"))
 
 
 def test_objects_are_copied_and_only_a_changed_one_again(service: Service) -> None:

@@ -75,7 +75,9 @@ def test_loading_names_a_split_that_is_there() -> None:
 MARKUP = "<img src=x onerror=alert(1)> [x](http://a.example) `b` | ![y](z)"
 
 
-@pytest.mark.parametrize("what", ["paths", "entailed", "composed"])
+@pytest.mark.parametrize(
+    "what", [pytest.param("paths", marks=pytest.mark.slow), "entailed", pytest.param("composed", marks=pytest.mark.slow)]
+)
 def test_labels_of_relations_are_shown_literally(what: str, tmp_path: Path) -> None:
     source = Path(shutil.copytree(ROOT / "seeds" / "wikidata", tmp_path / "source"))
     head, *rows = (source / "relations.tsv").read_text("utf-8").splitlines()

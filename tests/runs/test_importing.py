@@ -546,13 +546,13 @@ def test_an_import_that_is_killed_goes_on_to_the_same_tables(tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.real_data
-def test_ten_kills_of_an_import_of_real_items(tmp_path: Path, real_data: Path) -> None:
+def test_kills_of_an_import_of_real_items(tmp_path: Path, real_data: Path, pytestconfig: pytest.Config) -> None:
     folder = real_data / "sources" / "wikidata"
     path = tmp_path / "items.json.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         for part in wikidata(folder, 30):
             file.write(part)
-    check_kills(tmp_path, [path], "wikidata", 4 << 20, 10, 2)
+    check_kills(tmp_path, [path], "wikidata", 4 << 20, 10 if pytestconfig.getoption("--thorough") else 3, 2)
 
 
 def children(parent: int) -> list[int]:

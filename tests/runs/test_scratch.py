@@ -207,6 +207,7 @@ main()
     [("os", "mkdir", "str(arguments[0]).endswith('.partial')"), ("fcntl", "flock", "True"), ("os", "write", "True")],
     ids=["it is there", "it is locked", "it is marked"],
 )
+@pytest.mark.slow
 def test_an_interrupt_before_the_folder_is_yielded_leaves_nothing(module: str, step: str, when: str, tmp_path: Path) -> None:
     script = INTERRUPTED.format(module=module, step=step, when=when)
     command = [sys.executable, "-c", script, "convert", str(EXAMPLE), "--to", "native", "--out", str(tmp_path / "out")]

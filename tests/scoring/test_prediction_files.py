@@ -286,7 +286,7 @@ def test_strategyqa_with_its_paragraphs(real_data: Path, tmp_path: Path) -> None
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("transform", ["probe", "sufficiency", "probe-of-sufficiency"])
-@pytest.mark.parametrize("level", ["paragraph", "sentence"])
+@pytest.mark.parametrize("level", [pytest.param("paragraph", marks=pytest.mark.thorough), "sentence"])
 def test_our_transforms_have_full_marks(transform: str, level: str, real_data: Path, tmp_path: Path) -> None:
     kgqa.contrast(transform, real_data / "hotpotqa" / "hotpot_dev_distractor_200.json", out=tmp_path / "set", level=level)
 

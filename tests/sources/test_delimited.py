@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from kgqa.errors import BrokenInput, KgqaError, MissingInput
 from kgqa.sources import delimited
 from kgqa.sources.delimited import find_file, read_json_lines, read_tab_separated
+from tests.lengths import example_count
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r\ufeff"), max_size=8)
@@ -26,7 +27,7 @@ def written(folder: Path, data: bytes, *, packed: bool = False) -> Path:
 
 
 @given(st.lists(st.tuples(TEXT, TEXT, st.integers(0, 2))), BLOCKS, st.booleans(), st.booleans(), st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=example_count(60))
 def test_json_lines_come_back_with_their_lines(
     tmp_path_factory: pytest.TempPathFactory, records: list[tuple[str, str, int]], block: int, packed: bool, ascii_only: bool, end: bool
 ) -> None:
@@ -57,7 +58,7 @@ def test_a_column_that_may_lack_is_empty_where_it_does(head: str, expected: str,
 
 
 @given(st.lists(st.tuples(CELL, CELL, CELL), min_size=1), BLOCKS, st.booleans(), st.booleans(), st.sampled_from([b"\n", b"\r\n"]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=example_count(60))
 def test_tab_separated_rows_come_back_with_their_lines(
     tmp_path_factory: pytest.TempPathFactory, records: list[tuple[str, str, str]], block: int, packed: bool, header: bool, end: bytes
 ) -> None:
@@ -78,7 +79,7 @@ def check_sentence(text: str) -> None:
 
 
 @given(st.binary(max_size=120), st.sampled_from(["json", "tsv"]))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=example_count(300))
 def test_arbitrary_bytes_are_rows_or_a_sentence(tmp_path_factory: pytest.TempPathFactory, data: bytes, kind: str) -> None:
     path = written(tmp_path_factory.mktemp("bytes"), data)
     try:
@@ -118,3 +119,6 @@ def test_a_file_is_found_plain_or_packed(tmp_path: Path) -> None:
     (tmp_path / "b.tsv.gz").write_bytes(gzip.compress(b"x"))
     assert find_file(tmp_path, "a.tsv").name == "a.tsv"
     assert find_file(tmp_path, "b.tsv").name == "b.tsv.gz"
+    (tmp_path / "c.tsv").mkdir()
+    with pytest.raises(MissingInput, match=r"c\.tsv: this is a folder"):
+        find_file(tmp_path, "c.tsv")

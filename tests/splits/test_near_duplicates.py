@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from kgqa.arrays.tokens import word_hashes
 from kgqa.splits.near_duplicates import THRESHOLD, WINDOW, Pairs, near_duplicates, recall
 from kgqa.splits.shingles import Shingles, concatenate, shingle
+from tests.lengths import example_count
 
 WORDS = [f"w{number}" for number in range(40)]
 TEXTS = st.lists(st.lists(st.sampled_from(WORDS[:8]), max_size=12).map(" ".join), max_size=12)
@@ -91,7 +92,7 @@ def test_labels_that_agree_in_their_last_bits_are_told_apart() -> None:
 
 
 @given(texts=TEXTS, sides=st.lists(st.integers(1, 3), min_size=12, max_size=12), seed=st.integers(0, 3))
-@settings(max_examples=50)
+@settings(max_examples=example_count(50))
 def test_only_pairs_across_sides_are_looked_at(texts: list[str], sides: list[int], seed: int) -> None:
     shingles = shingles_of(texts)
     bits = np.array(sides[: len(texts)], np.uint64)

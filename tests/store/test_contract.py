@@ -26,7 +26,7 @@ from tests.store.graphs import NAMES, ad_hoc, rows_of
 SLOW = "UNWIND range(1, 30000) AS x UNWIND range(1, 30000) AS y WITH x * y AS z WHERE z % 7 = 3 RETURN count(z) AS number"
 
 
-@pytest.fixture(scope="class", params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.slow)])
+@pytest.fixture(scope="class", params=["seed_wikidata", pytest.param("seed_medline", marks=pytest.mark.thorough)])
 def workspace(request: pytest.FixtureRequest) -> Workspace:
     return Workspace(request.getfixturevalue(request.param))
 

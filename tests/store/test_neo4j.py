@@ -273,7 +273,7 @@ def test_what_relationships_connect_is_found_by_its_key(neo4j_database: Neo4jSet
     assert not any("Scan" in step for step in steps(plan))
 
 
-@pytest.mark.parametrize("at", [0, 3, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2, 5, 8, 12))])
+@pytest.mark.parametrize("at", [0, 3, 8, *(pytest.param(at, marks=pytest.mark.thorough) for at in (1, 2, 5, 12))])
 def test_an_interrupted_load_goes_on_where_it_stopped(neo4j_database: Neo4jSettings, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     monkeypatch.setattr(loading, "BATCH_ROWS", 249)
     with Neo4jStore(neo4j_database) as store:

@@ -16,6 +16,7 @@ from kgqa.recipes.qangaroo.samples import Questions, Samples
 from kgqa.settings.qangaroo import QangarooSettings, TraversalSettings
 from kgqa.traversal.base import Graph
 from kgqa.traversal.kernel import Kernel, breadth_first, naming_rows
+from tests.lengths import example_count
 from tests.traversal import oracle
 
 Pairs = list[tuple[int, int]]
@@ -123,14 +124,14 @@ def expected(world: World, *, chains: str, max_documents: int, max_chains: int =
 
 @pytest.mark.parametrize("max_documents", [1, 2, 3, 4])
 @pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(world=worlds(), max_chains=st.sampled_from([1, 2, 3, 1000]))
 def test_the_search_finds_what_brute_force_finds(world: World, chains: str, max_documents: int, max_chains: int) -> None:
     found = searched(world, chains=chains, max_documents=max_documents, max_chains=max_chains)
     assert as_lists(found) == expected(world, chains=chains, max_documents=max_documents, max_chains=max_chains)
 
 
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(world=worlds(), max_documents=st.integers(1, 4))
 def test_neither_the_head_nor_another_true_object_is_a_candidate_and_the_answer_always_is(world: World, max_documents: int) -> None:
     for (head, relation, answer), (candidates, _, _) in zip(
@@ -165,7 +166,7 @@ def test_end_points_do_not_stop_the_traversal() -> None:
 
 
 @pytest.mark.parametrize("chains", ["tree", "all_shortest", "all_simple"])
-@settings(max_examples=60)
+@settings(max_examples=example_count(60))
 @given(world=worlds(), max_documents=st.integers(1, 4))
 def test_a_chain_may_begin_and_end_at_a_closed_entity_but_not_pass_through_it(world: World, chains: str, max_documents: int) -> None:
     for _, kept, _ in as_lists(searched(world, chains=chains, max_documents=max_documents)):

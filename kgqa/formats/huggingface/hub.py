@@ -88,10 +88,8 @@ def _errors(path: HubAddress) -> Iterator[None]:
         yield
     except DatasetNotFoundError:
         raise MissingInput(f"{path}: the hub has no such set, or it is not public; check the name, or log in to the hub.") from None
-    except ConnectionError as error:
-        raise MissingInput(
-            f"{path}: the hub cannot be reached ({_reason(error)}); check the connection, or fetch the set and give its folder."
-        ) from None
+    except ConnectionError:  # whose text is the name of another exception
+        raise MissingInput(f"{path}: the hub cannot be reached; check the connection, or fetch the set and give its folder.") from None
     except (DatasetsError, OSError, ValueError, RuntimeError) as error:
         raise BrokenInput(f"{path}: the set cannot be read from the hub ({_reason(error)}); choose another, or a config of it.") from None
 

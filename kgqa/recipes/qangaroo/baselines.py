@@ -94,8 +94,10 @@ class Baselines:
         result = []
         for number in (1, 2):
             held_out = samples.select(samples.questions.split == number)
+            chance = float((1 / held_out.candidates.counts()).mean()) if len(held_out) else None
             for name in NAMES if self._graded and samples.grades is not None else NAMES[:-1]:
-                result.append(_score(name, SPLITS[number], held_out, self.candidate_scores(name, train, held_out), rng))
+                scores = self.candidate_scores(name, train, held_out)
+                result.append(_score(name, SPLITS[number], held_out, scores, chance, rng))
         return result
 
     def candidate_scores(self, name: str, train: Samples, samples: Samples) -> Scores:
@@ -124,14 +126,13 @@ def chosen_right(samples: Samples, scores: Scores) -> npt.NDArray[np.bool_]:
     return is_right
 
 
-def _score(name: str, split: str, samples: Samples, scores: Scores, rng: np.random.Generator) -> Score:
+def _score(name: str, split: str, samples: Samples, scores: Scores, chance: float | None, rng: np.random.Generator) -> Score:
     count = len(samples)
     if not count:
-        return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None, chance=None)
+        return Score(baseline=name, split=split, samples=0, accuracy=None, low=None, high=None, chance=chance)
     hits = int(chosen_right(samples, scores).sum())
     # Drawing n outcomes of 0 or 1 with replacement and counting the ones is exactly a binomial draw.
     low, high = np.percentile(rng.binomial(count, hits / count, RESAMPLES) / count, [2.5, 97.5])
-    chance = float((1 / samples.candidates.counts()).mean())
     return Score(baseline=name, split=split, samples=count, accuracy=hits / count, low=float(low), high=float(high), chance=chance)
 
 

@@ -23,9 +23,11 @@ from kgqa.recipes.qangaroo.evidence import path_texts
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
 from kgqa.recipes.qangaroo.questions import ARROW
 from kgqa.recipes.qangaroo.samples import CANDIDATES, CHAINS, DOCUMENTS, NODES, Samples, list_array
+from kgqa.recipes.qangaroo.surface import function_words_at, without_function_words
 from kgqa.recipes.qangaroo.surface_search import Forms, find_forms, left_readable
 from kgqa.rules.roles import TEXT_ROLES
 from kgqa.settings.domain import DomainSettings
+from kgqa.settings.linking import is_english
 from kgqa.settings.qangaroo import QangarooSettings
 from kgqa.sources.tables import frame
 
@@ -68,8 +70,14 @@ class InstanceMaker:
         self._answers, self._answer_row = _answers(tables, is_candidate), np.cumsum(is_candidate) - 1
         self._forms = Forms.of(tables, is_candidate, language=settings.linking.language)
         texts, titles, document_rows = tables["documents"]["text"], tables["documents"]["title"], samples.documents.targets
-        self._occurrences = joined(places(tables["occurrences"], tables), find_forms(texts, self._forms, rows=document_rows))
-        self._title_occurrences = joined(places(tables["title_occurrences"], tables), find_forms(titles, self._forms, rows=document_rows))
+        occurrences, title_occurrences = (places(tables[name], tables) for name in ("occurrences", "title_occurrences"))
+        if is_english(settings.linking.language):
+            # Occurrences have all names, also "in" for India, which no reader takes for one: a mask of it would only damage the text.
+            linked = function_words_at(self._mentions, texts)
+            occurrences = without_function_words(occurrences, texts, linked=linked)
+            title_occurrences = without_function_words(title_occurrences, titles, linked=linked)
+        self._occurrences = joined(occurrences, find_forms(texts, self._forms, rows=document_rows))
+        self._title_occurrences = joined(title_occurrences, find_forms(titles, self._forms, rows=document_rows))
         self._title_mentions = whole_titles(tables)
         self._mention_lists = mention_lists(self._mentions, self._entities)
         self._expressions = expression_numbers(tables["entities"], settings.section(QangarooSettings).surface)

@@ -6,4 +6,4 @@ from kgqa.recipes.qangaroo.dataset import FILES, write_dataset
 from kgqa.recipes.qangaroo.pipeline import STAGES, asked_queries
 from kgqa.runs.recipe import Recipe
 
-RECIPE = Recipe(stages=STAGES, write=write_dataset, files=FILES, version=6, queries=asked_queries)
+RECIPE = Recipe(stages=STAGES, write=write_dataset, files=FILES, version=7, queries=asked_queries)

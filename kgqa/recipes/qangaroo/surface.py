@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.rows import row_bounds
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
 from kgqa.linking.words import plain_words
+from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.recipes.qangaroo.samples import BoolArray
 from kgqa.settings.linking import is_english
 from kgqa.sources.tables import frame
@@ -81,6 +84,26 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
     mentions = mentions.join(texts, on="document", how="left")
     lower_mentions = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
     return common.join(lower_mentions.select(entity="entity_right", form="form"), on=["entity", "form"], how="anti")
+
+
+def function_words_at(places: Places, texts: pa.ChunkedArray) -> pl.DataFrame:
+    """The ``places`` that are function words in lower case: ``place`` (row), ``entity`` and ``word``."""
+    words = plain_words(FUNCTION_WORD)
+    lengths = places.end - places.start
+    short = np.flatnonzero(lengths <= max(map(len, words)))
+    text = np.repeat(np.arange(len(texts)), np.diff(places.offsets))[short]
+    found = pl.DataFrame({"place": short, "entity": places.entity[short], "start": places.start[short], "length": lengths[short]})
+    found = found.with_columns(text=pl.Series(texts).gather(text))
+    word = pl.col("text").str.slice("start", "length")
+    return found.select("place", "entity", word=word).filter(pl.col("word").is_in(sorted(words)))
+
+
+def without_function_words(places: Places, texts: pa.ChunkedArray, *, linked: pl.DataFrame) -> Places:
+    """The ``places`` without function words, except those with the entity and word of a row of ``linked``."""
+    unlinked = function_words_at(places, texts).join(linked, on=["entity", "word"], how="anti")["place"].to_numpy()
+    text = np.delete(np.repeat(np.arange(len(texts)), np.diff(places.offsets)), unlinked)
+    entity, start, end = (np.delete(column, unlinked) for column in (places.entity, places.start, places.end))
+    return Places(offsets=row_bounds(text, len(texts)), entity=entity, start=start, end=end)
 
 
 def _inflected(names: pl.DataFrame) -> pl.DataFrame:

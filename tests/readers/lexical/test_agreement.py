@@ -62,7 +62,7 @@ def by_candidate(choices: Choices, scores: np.ndarray) -> ByCandidate:
     return [dict(flat[a:b]) for a, b in zip(choices.offsets[:-1], choices.offsets[1:], strict=True)]
 
 
-@pytest.fixture(scope="module", params=["wikidata", pytest.param("medline", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["wikidata", pytest.param("medline", marks=pytest.mark.thorough)])
 def made(request: pytest.FixtureRequest) -> MadeSet:
     return MadeSet(request.getfixturevalue(f"seed_{request.param}"))
 

@@ -58,7 +58,7 @@ def score(task: RecurrentTask, questions: list[Instance]) -> float:
 
 
 ALL = [(name, questions) for name in SETTINGS for questions in ("candidates", "spans")] + [("bidaf", "masked")]
-QUICK = (("bidaf", "candidates"), ("fastqa", "spans"))
+QUICK = (("fastqa", "spans"),)
 LEARNED = [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in ALL]
 
 
@@ -70,6 +70,7 @@ def test_eight_questions_are_learned(name: str, questions: str) -> None:
     assert score(task, shown) == 1.0
 
 
+@pytest.mark.slow
 def test_a_span_is_mapped_to_its_candidate() -> None:
     task = task_of("bidaf", EIGHT, answer="span")
     fit(task, EIGHT)
@@ -121,6 +122,7 @@ def test_questions_with_nothing_in_them_are_read(name: str) -> None:
     assert predictions[0].confidence == 0.0
 
 
+@pytest.mark.slow
 def test_support_sentences_answerability_and_yes_are_learned() -> None:
     questions = []
     for number in range(8):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from kgqa.progress import Silent
 from kgqa.readers.registry import find_reader
 from kgqa.readers.transformer.composer import COMPOSING, composer, question_sari
@@ -17,6 +19,7 @@ LEARNING = TrainingSettings(batch=8, epochs=60, learning_rate=5e-3, device="cpu"
 QUESTIONS = of_list(two_hops())
 
 
+@pytest.mark.slow
 def test_it_learns_eight_questions_by_heart_and_keeps_them(tiny_encoder: str, tmp_path: Path) -> None:
     settings = Seq2SeqSettings(encoder=tiny_encoder, target_tokens=40, tunes_embeddings=True)
     reader = composer("composer", settings, LEARNING)

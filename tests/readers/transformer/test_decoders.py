@@ -130,6 +130,7 @@ def test_padding_changes_no_score(bidirectional: bool, decoder: str, tmp_path: P
         assert dict(one.paragraph_scores) == pytest.approx(dict(alone.paragraph_scores), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bidirectional", [False, True])
 def test_the_small_task_is_learned_with_lora(bidirectional: bool, decoder: str, tmp_path: Path) -> None:
     pytest.importorskip("peft", reason="the extra [readers] is not installed")

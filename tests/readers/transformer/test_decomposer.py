@@ -39,6 +39,7 @@ def learned(tiny_encoder: str, tmp_path_factory: pytest.TempPathFactory) -> Rewr
     return reader
 
 
+@pytest.mark.slow
 def test_it_learns_eight_questions_by_heart(learned: RewritingReader) -> None:
     found = list(learned.predict(QUESTIONS, Silent()))
     assert [each.id for each in found] == [each.id for each in QUESTIONS]

@@ -154,6 +154,7 @@ def test_big_bird_keeps_its_attention(tmp_path: Path, monkeypatch: pytest.Monkey
     assert encoder.network.attention_type == encoder.network.encoder.attention_type == "block_sparse"
 
 
+@pytest.mark.slow
 def test_nothing_is_reported_while_it_is_loaded(tmp_path: Path) -> None:
     folder = write_family("longformer", tmp_path)
     code = f"from kgqa.readers.transformer.encoder import load_encoder; load_encoder({folder!r})"
@@ -187,7 +188,7 @@ def test_spans_are_the_answers_in_its_pieces(family: tuple[str, str], marks: boo
         assert {text.rstrip(".") for text in texts} == set(instance.answers)
 
 
-@pytest.mark.parametrize("name", ["ee", "sa"])
+@pytest.mark.parametrize("name", ["ee", pytest.param("sa", marks=pytest.mark.slow)])
 def test_it_is_trained_saved_and_read_again(name: str, family: tuple[str, str], tmp_path: Path) -> None:
     some = questions(8)
     reader = fitted(name, family[1], tmp_path / "fit", some, settings={"layers": 1})

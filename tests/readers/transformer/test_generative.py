@@ -59,7 +59,7 @@ def test_a_line_becomes_the_nearest_candidate() -> None:
         assert ANSWERING.prediction(some, line).candidate == ANSWERING.prediction(backwards, line).candidate
 
 
-@pytest.mark.parametrize("candidates", [False, True])
+@pytest.mark.parametrize("candidates", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_answers_are_learned_and_kept(candidates: bool, tiny_encoder: str, tmp_path: Path) -> None:
     some = questions(3, shown=1, candidates=candidates)
     settings = {"target_tokens": 8, "source_tokens": 60, "tunes_embeddings": True}

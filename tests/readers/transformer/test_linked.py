@@ -90,6 +90,7 @@ def test_the_threshold_of_dev_is_kept(tiny_encoder: str, tmp_path: Path) -> None
     assert {one.supporting for one in said(fixed, some)} == {()}
 
 
+@pytest.mark.slow
 def test_windows_are_learned_and_kept(tiny_encoder: str, tmp_path: Path) -> None:
     some = linked_questions()
     reader = cast(WindowSelector, fitted("window-selector", tiny_encoder, tmp_path / "fit", some, epochs=80))

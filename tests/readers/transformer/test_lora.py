@@ -100,7 +100,7 @@ def test_new_positions_and_marks_are_trained(tiny_encoder: str, tmp_path: Path) 
     assert any("trainable_tokens" in name for name in load_file(str(optimiser)))
 
 
-@pytest.mark.parametrize("checkpointing", [False, True])
+@pytest.mark.parametrize("checkpointing", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_small_task_is_learned(checkpointing: bool, tiny_encoder: str, tmp_path: Path) -> None:
     some = questions(4, shown=2)
     reader = fitted(

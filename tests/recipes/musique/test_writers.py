@@ -29,7 +29,7 @@ from tests.small_single_hops import single_hop
 
 pytest.importorskip("openai")
 KEY = "sk-very-secret"
-OTHERS = ("crowded", "away", "slow", "page", "unknown", "refused")
+OTHERS = ("away", "page", "unknown", "refused")
 
 
 def composed(request: dict[str, Any]) -> str:
@@ -125,7 +125,15 @@ def test_an_endpoint_composes_and_what_it_said_is_recorded(place: Place) -> None
     assert {**ones, "manifest.json": b""} == {**neighbours, "manifest.json": b""}
 
 
-@pytest.mark.parametrize("kind", ["fails", "key", *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "fails",
+        "key",
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("crowded", "slow")),
+        *(pytest.param(kind, marks=pytest.mark.thorough) for kind in OTHERS),
+    ],
+)
 def test_it_goes_on_where_it_stopped(place: Place, kind: str) -> None:
     replies = {
         "fails": (Reply(status=500), "it fails"),
@@ -413,7 +421,7 @@ def test_an_address_that_is_none(place: Place, address: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("sent", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.thorough), signal.SIGKILL])
 def test_who_stops_it_loses_nothing_but_what_was_on_its_way(place: Place, sent: signal.Signals) -> None:
     def slowly(request: dict[str, Any]) -> Reply:
         return replace(well(request), delay=0.3)

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from kgqa.recipes.qangaroo.balance import balance, draw_alternatives
 from kgqa.recipes.qangaroo.samples import Samples
+from tests.lengths import example_count
 from tests.recipes.drawing import DOCUMENTS, Record, check_chains, records, to_records, to_samples
 
 LIMITS = st.integers(1, DOCUMENTS + 1)
@@ -26,7 +27,7 @@ def rounds(record: Record) -> int:
     return number
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(made=MADE, candidates=CHOICES, limit=LIMITS, seed=st.integers(0, 5))
 def test_the_kept_part_is_balanced_and_within_the_limits(made: list[Record], candidates: int, limit: int, seed: int) -> None:
     for before, after in zip(made, balanced(made, candidates=candidates, limit=limit, seed=seed), strict=True):

@@ -13,6 +13,7 @@ from kgqa.arrays.rows import Rows
 from kgqa.linking.matcher import match
 from kgqa.recipes.qangaroo.corpus import Places
 from kgqa.recipes.qangaroo.masking import MaskedTexts, mask_texts
+from tests.lengths import example_count
 from tests.linking.oracle import Name, tokens
 from tests.linking.test_matcher import column, corpora, dictionary, name_of, places
 
@@ -102,7 +103,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(texts=texts, occurrences=occurrences, mentions=mentions, samples=samples)
 
 
-@settings(max_examples=400)
+@settings(max_examples=example_count(400))
 @given(case=cases())
 def test_texts_and_mentions_are_those_of_the_plain_version(case: Case) -> None:
     expected = [
@@ -125,7 +126,7 @@ def test_putting_the_names_back_gives_the_text_back(case: Case) -> None:
             assert MASK.sub(lambda _, names=names: next(names), text) == case.texts[document]  # type: ignore[misc]
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(corpus=corpora(), wanted=st.sets(st.integers(0, 3), min_size=1, max_size=3))
 @example(corpus=([name_of("New York", 0, 0), name_of("York City", 1, 0), name_of("City", 2, 0)], ["New York City"]), wanted={0, 1, 2})
 def test_no_name_of_a_candidate_is_left(corpus: tuple[list[Name], list[str]], wanted: set[int]) -> None:

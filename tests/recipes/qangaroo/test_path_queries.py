@@ -110,7 +110,9 @@ def test_no_subject_and_no_bridge_is_in_two_splits_and_no_query_is_asked_twice(w
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changes", [{"workers": 1}, {"workers": 3}, {"traversal": "cypher"}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"workers": 3}, {"traversal": "cypher"}, pytest.param({"workers": 1}, marks=pytest.mark.thorough)], ids=str
+)
 def test_neither_workers_nor_traversal_change_a_row(workspace: Path, tmp_path: Path, changes: dict[str, Any]) -> None:
     (tmp_path / "paths.toml").write_text(OWN, "utf-8")
     kgqa.generate(tmp_path / "paths.toml", workspace=tmp_path / "w", **changes)

@@ -10,10 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kgqa.arrays.rows import Rows
+from kgqa.arrays.rows import Rows, row_bounds
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
-from kgqa.recipes.qangaroo.surface import surface_forms
+from kgqa.recipes.qangaroo.corpus import Places
+from kgqa.recipes.qangaroo.surface import function_words_at, surface_forms, without_function_words
 from kgqa.recipes.qangaroo.surface_search import build_forms, find_forms, left_readable, named_in_rows
+from tests.lengths import example_count
 
 Form = tuple[int, str, int]
 """Entity, form, case."""
@@ -60,7 +62,7 @@ def found_plainly(text: str, forms: list[Form]) -> set[tuple[int, int, int]]:
     return result
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @given(forms=FORMS, texts=TEXTS)
 def test_the_search_finds_what_a_plain_search_finds(forms: list[Form], texts: list[str]) -> None:
     found = find_forms(column(texts), build_forms(frame_of(forms)))
@@ -142,6 +144,26 @@ def test_a_function_word_is_a_form_only_where_it_links() -> None:
     assert "in" in forms_of("India", "in", text="See example.in today", mention=(12, 14))
     assert "IN" in forms_of("India", "IN")
     assert "movie" in forms_of("film", "movie", text="A movie.")
+
+
+def test_function_words_among_places_stay_only_where_they_link() -> None:
+    texts = column(["India is in Asia", "see example.in", "the movie is good", ""])
+    spans = [(0, 0, 5), (0, 6, 8), (0, 9, 11), (1, 12, 14), (2, 4, 9), (2, 13, 17)]  # text, start, end
+
+    def places_of(spans: list[tuple[int, int, int]], entities: list[int]) -> Places:
+        text, start, end = (np.array(values, np.int32) for values in zip(*spans, strict=True))
+        return Places(offsets=row_bounds(text, len(texts)), entity=np.array(entities, np.int32), start=start, end=end)
+
+    places = places_of(spans, [7, 8, 7, 7, 5, 9])
+    links = places_of([spans[5]], [9])
+    linked = function_words_at(links, texts)
+    assert linked.rows() == [(0, 9, "good")]
+    kept = without_function_words(places, texts, linked=linked)
+    assert (kept.offsets.tolist(), kept.entity.tolist(), kept.start.tolist(), kept.end.tolist()) == (
+        [0, 1, 1, 3, 3], [7, 5, 9], [0, 4, 13], [5, 9, 17],
+    )  # fmt: skip
+    elsewhere = function_words_at(places_of([spans[3]], [7]), texts)
+    assert 9 in without_function_words(places, texts, linked=elsewhere).start.tolist()  # "in" links to the same entity elsewhere
 
 
 @pytest.mark.parametrize(("form", "case"), [("New York", FREE), ("York", EXACT), ("drummer", INITIAL), ("US", EXACT)])

@@ -16,6 +16,7 @@ from kgqa.errors import BrokenInput, InputError, MissingInput
 from kgqa.sources.graphs import cutting
 from kgqa.sources.graphs.edge_list import Edges, Nodes, Relations
 from kgqa.sources.streams import TextFile, line_pieces
+from tests.lengths import example_count
 from tests.sources.graphs.memory_text import MemoryText, check_sentence, read
 
 BY_NUMBER = Edges(header=False, head=1, relation=2, tail=3)
@@ -195,7 +196,7 @@ CELL = st.text(st.sampled_from('ab,"\n\t é|'), max_size=5)
 
 
 @given(st.lists(st.tuples(CELL, CELL, CELL), max_size=12), st.integers(1, 9), st.integers(1, 40), st.sampled_from(",|"))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=example_count(50))
 def test_quoted_rows_are_read_as_python_reads_them(rows: list[tuple[str, str, str]], chunk: int, size: int, delimiter: str) -> None:
     out = io.StringIO(newline="")
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([("head", "relation", "tail"), *rows])
@@ -207,7 +208,7 @@ def test_quoted_rows_are_read_as_python_reads_them(rows: list[tuple[str, str, st
 
 
 @given(st.binary(max_size=80) | st.text(st.sampled_from('a,"\n\r\t'), max_size=60).map(str.encode), st.sampled_from(["f.csv", "f.tsv"]))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=example_count(300))
 def test_any_bytes_are_rows_or_a_sentence(data: bytes, name: str) -> None:
     try:
         read(BY_NUMBER, data, name)

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from kgqa.errors import BrokenInput, InputError
 from kgqa.sources.graphs import cutting
 from kgqa.sources.graphs.graphml import GraphMl
+from tests.lengths import example_count
 from tests.sources.graphs.memory_text import MemoryText, check_sentence, read
 
 HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -202,7 +203,7 @@ def test_a_file_that_is_cut_or_something_else() -> None:
 @given(
     st.integers(0, len(TEXT)), st.integers(0, 5), st.binary(max_size=4) | st.sampled_from([b"<node ", b"</node>", b"<!--", b"<![CDATA["])
 )
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=example_count(200))
 def test_a_changed_file_is_rows_or_a_sentence(at: int, cut: int, new: bytes) -> None:
     data = TEXT.encode()
     try:

@@ -18,6 +18,7 @@ from kgqa.sources.graphs.turtle import directives
 from kgqa.sources.graphs.vocabulary import PROPERTIES, TYPE
 from kgqa.sources.rows import plain_rows
 from kgqa.sources.streams import TextFile
+from tests.lengths import example_count
 from tests.sources.graphs.memory_text import MemoryText, Read, check_sentence, read
 
 NODE = pyoxigraph.NamedNode
@@ -240,7 +241,7 @@ STATEMENTS = st.lists(st.builds(pyoxigraph.Triple, IRIS, IRIS, IRIS | LITERALS),
 
 
 @given(STATEMENTS, st.integers(20, 300), st.integers(5, 60), st.sampled_from(["x.ttl", "x.nt"]), st.integers(0, 20))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=example_count(50))
 def test_rows_do_not_depend_on_where_a_file_is_cut(
     statements: list[pyoxigraph.Triple], size: int, chunk: int, name: str, start: int
 ) -> None:
@@ -271,7 +272,7 @@ def test_rows_do_not_depend_on_where_a_file_is_cut(
     st.binary(max_size=60) | st.text(st.sampled_from("<a>. \"'\n\\#@:[]()^prefixbase"), max_size=60).map(str.encode),
     st.sampled_from(["f.nt", "f.ttl"]),
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=example_count(150))
 def test_any_bytes_are_rows_or_a_sentence(data: bytes, name: str) -> None:
     try:
         read(Rdf(), data, name)
@@ -280,7 +281,7 @@ def test_any_bytes_are_rows_or_a_sentence(data: bytes, name: str) -> None:
 
 
 @given(st.integers(0, len(TURTLE)), st.integers(0, 3), st.binary(max_size=3))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=example_count(100))
 def test_changed_turtle_is_rows_or_a_sentence(at: int, cut: int, new: bytes) -> None:
     data = TURTLE.encode()
     try:

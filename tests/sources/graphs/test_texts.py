@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 from kgqa.errors import BrokenInput, InputError
 from kgqa.sources.graphs.texts import JsonTexts, TextFiles
 from kgqa.sources.streams import TextFile
+from tests.lengths import example_count
 from tests.sources.graphs.memory_text import MemoryText, check_sentence, read
 
 
@@ -85,7 +86,7 @@ def test_text_files(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=60) | st.text(st.sampled_from('{}[]":,\n a1\\'), max_size=40).map(str.encode), st.booleans())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=example_count(200))
 def test_any_bytes_are_rows_or_a_sentence(data: bytes, as_lines: bool) -> None:
     try:
         read(JsonTexts() if as_lines else TextFiles(), data, "f.txt")

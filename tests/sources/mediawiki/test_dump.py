@@ -14,6 +14,7 @@ from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Piece
 from kgqa.sources.mediawiki.dump import MediaWikiDump
 from kgqa.sources.rows import Rows, plain_rows
+from tests.lengths import example_count
 from tests.sources.mediawiki.dumps import HEAD, links, page, piece, texts
 
 DUMP = MediaWikiDump()
@@ -221,14 +222,14 @@ WHOLE = (MILL + page("Rad", "#WEITERLEITUNG [[Mühle]]", redirect="Mühle") + pa
 
 
 @given(cut=st.integers(0, len(WHOLE)), where=st.integers(0, len(WHOLE)), junk=st.binary(max_size=12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=example_count(300), deadline=None)
 def test_cut_and_mutated_pages_give_rows_or_a_sentence(cut: int, where: int, junk: bytes) -> None:
     data = (WHOLE[:where] + junk + WHOLE[where:])[: cut or None]
     assert isinstance(DUMP.parse(Piece("probe.xml", 0, 1, data, HEAD.encode())), Rows)
 
 
 @given(head=st.binary(max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=example_count(200), deadline=None)
 def test_mutated_heads_give_rows_or_a_sentence(head: bytes) -> None:
     with suppress(BrokenInput):
         assert isinstance(DUMP.parse(Piece("probe.xml", 0, 1, MILL.encode(), HEAD.encode()[: len(head)] + head)), Rows)
@@ -241,7 +242,7 @@ MARKUP = st.lists(st.sampled_from(
 
 
 @given(parts=MARKUP)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=example_count(500), deadline=None)
 def test_links_are_where_they_say(parts: list[str]) -> None:
     rows = MediaWikiDump(keep_disambiguations=True, characters=0).parse(piece(page("Mühle", "".join(parts))))
     tables = plain_rows(rows)

@@ -11,6 +11,7 @@ from kgqa.errors import BrokenInput
 from kgqa.sources.formats import Piece
 from kgqa.sources.mediawiki.extracted import WikiExtractor, site_of
 from kgqa.sources.rows import Rows, plain_rows
+from tests.lengths import example_count
 from tests.sources.graphs.memory_text import MemoryText, read
 from tests.sources.mediawiki.dumps import links, texts
 
@@ -77,7 +78,7 @@ def test_sites() -> None:
 
 
 @given(data=st.binary(max_size=60), at=st.integers(0, 200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=example_count(200), deadline=None)
 def test_mutated_lines_give_rows(data: bytes, at: int) -> None:
     whole = json.dumps(mill('a <a href="b">c</a>')).encode()
     assert isinstance(WikiExtractor().parse(Piece("w", 0, 1, whole[:at] + data + whole[at:])), Rows)

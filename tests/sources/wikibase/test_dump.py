@@ -24,6 +24,7 @@ from kgqa.sources.streams import TextFile
 from kgqa.sources.wikibase import selection as reasons
 from kgqa.sources.wikibase.dump import WikidataJson
 from kgqa.sources.wikibase.pages import WikidataXml
+from tests.lengths import example_count
 from tests.sources.wikibase.entities import aliases, amount, dump, entity, moment, no_value, piece, place, statement, terms, thing
 
 RIVER = entity(
@@ -365,7 +366,7 @@ MUTATIONS = st.lists(
 
 
 @given(st.integers(0, 10_000), MUTATIONS, st.booleans())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=example_count(300))
 def test_cut_and_changed_input_gives_rows_or_one_sentence(cut: int, mutations: list[tuple[int, bytes]], indent: bool) -> None:
     item = entity(
         "Q1", moment("P1", "+1952-03-11T00:00:00Z", 11), amount("P2", "+1"), place("P3", 1, 2), thing("P31", "Q5"), labels=terms(en="ö")

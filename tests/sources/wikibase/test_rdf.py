@@ -24,6 +24,7 @@ from kgqa.sources.wikibase.dump import WikidataJson
 from kgqa.sources.wikibase.rdf import WikidataRdf, address_of
 from kgqa.sources.wikibase.sparql import SparqlSettings, pages
 from kgqa.sources.wikibase.times import julian, rdf_time
+from tests.lengths import example_count
 from tests.sources.wikibase.sparql_server import sparql_server
 
 WD, WDT = "http://www.wikidata.org/entity/", "http://www.wikidata.org/prop/direct/"
@@ -285,7 +286,7 @@ def test_deep_nesting_is_left_out_or_one_sentence() -> None:
 
 
 @given(st.integers(0, 3000), st.lists(st.tuples(st.integers(0, 3000), st.binary(max_size=5)), max_size=4))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=example_count(200))
 def test_cut_and_changed_input_gives_rows_or_one_sentence(cut: int, mutations: list[tuple[int, bytes]]) -> None:
     data = RIVER
     for at, new in mutations:

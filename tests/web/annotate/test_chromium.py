@@ -97,7 +97,10 @@ def test_what_is_written_while_the_server_is_away_is_kept_in_the_browser(make_jo
     page.get_by_text("Thing 2").wait_for()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1024, "light"), (1600, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "light"), (1600, "dark"), *(pytest.param(*both, marks=pytest.mark.thorough) for both in ((390, "dark"), (1024, "light")))],
+)
 def test_pages_are_accessible_at_every_width(make_journal: MakeJournal, look: Look, width: int, scheme: str) -> None:
     window = look(make_journal(), "ana", color_scheme=scheme)
     window.page.set_viewport_size({"width": width, "height": 900})

@@ -213,7 +213,10 @@ def test_a_lead_settles_three_different_answers(answers: Journal, look: Look) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1024, "light"), (1600, "dark")])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "light"), (1600, "dark"), *(pytest.param(*both, marks=pytest.mark.thorough) for both in ((390, "dark"), (1024, "light")))],
+)
 def test_both_pages_are_accessible_at_every_width(questions: Journal, answers: Journal, look: Look, width: int, scheme: str) -> None:
     for journal in (questions, answers):
         page = look(journal, "ben", color_scheme=scheme).page

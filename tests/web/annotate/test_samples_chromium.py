@@ -165,7 +165,7 @@ def test_numbers_and_candidates_by_keys(collect: Collect, look: Look) -> None:
     expect(page.locator("#of-number")).to_be_hidden()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1024, "dark"), (1600, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1024, "dark"), pytest.param(1600, "light", marks=pytest.mark.thorough)])
 def test_nothing_serious_is_found_by_axe(width: int, scheme: str, collect: Collect, look: Look, tmp_path: Path) -> None:
     strange = "x" * 90 + "<img src=x onerror='window.owned=1'>"
     long = [replace(each, question=f"{each.question} {strange}", answers=(strange,)) for each in (chained(0), question(1))]

@@ -42,8 +42,11 @@ def found(window: Window, path: str) -> list[Any]:
     return list(page.evaluate(RUN))
 
 
-# Colours depend on the scheme, and what is shown on the width: every width in one of them, the narrowest in both.
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1024, "light"), (1600, "dark")])
+# Colours depend on the scheme, and what is shown on the width.
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [(390, "light"), (1600, "dark"), *(pytest.param(*both, marks=pytest.mark.thorough) for both in ((390, "dark"), (1024, "light")))],
+)
 def test_nothing_serious_is_found(scheme: Any, width: int, worldly: Project, look: Look) -> None:
     window = look(worldly, color_scheme=scheme)
     window.page.set_viewport_size({"width": width, "height": 900})

@@ -283,8 +283,14 @@ ADDRESSES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [(400, 800), (1280, 800)])
+@pytest.mark.parametrize(
+    ("scheme", "size"),
+    [
+        ("light", (400, 800)),
+        ("dark", (1280, 800)),
+        *(pytest.param(*both, marks=pytest.mark.thorough) for both in (("light", (1280, 800)), ("dark", (400, 800)))),
+    ],
+)
 def test_narrow_and_wide_dark_and_light(scheme: Any, size: tuple[int, int], wikidata: Project, look: Look) -> None:
     window = look(wikidata, color_scheme=scheme)
     window.page.set_viewport_size({"width": size[0], "height": size[1]})

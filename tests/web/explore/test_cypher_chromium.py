@@ -289,7 +289,7 @@ def test_names_and_queries_run_nothing(awkward: Project, look: Look) -> None:
     assert page.locator("main img").count() == 0
 
 
-@pytest.mark.parametrize("width", [390, 1024, 1600])
+@pytest.mark.parametrize("width", [390, *(pytest.param(width, marks=pytest.mark.thorough) for width in (1024, 1600))])
 def test_names_of_any_script_and_length_have_room(width: int, worldly: Project, look: Look) -> None:
     window = look(worldly)
     window.page.set_viewport_size({"width": width, "height": 900})

@@ -46,13 +46,18 @@ def letters(window: Window, kind: str) -> float:
 @pytest.mark.parametrize(
     "path",
     [
-        "/entity?id=Q142",
         "/entity?id=Q45&open=4.6.4.8~e:Q97",
-        "/document?id=seed:75",
-        "/bridges?from=Q45&to=Q29",
         "/paths/facts?from=Q45&to=Q17",
-        "/query?name=facts_about&p.entity=Q142&run=1",
         "sample",
+        *(
+            pytest.param(path, marks=pytest.mark.thorough)
+            for path in (
+                "/entity?id=Q142",
+                "/document?id=seed:75",
+                "/bridges?from=Q45&to=Q29",
+                "/query?name=facts_about&p.entity=Q142&run=1",
+            )
+        ),
     ],
 )
 def test_labels_can_be_read_in_a_window_of_1024_pixels(wikidata: Project, look: Look, path: str) -> None:
@@ -116,7 +121,9 @@ def test_a_relation_can_be_hidden_and_shown_again(wikidata: Project, look: Look)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=() if shape in {"2hop", "4hop3"} else pytest.mark.thorough) for shape in SHAPES]
+)
 def test_the_steps_of_a_composed_question_are_drawn(with_steps: Project, look: Look, shape: str) -> None:
     window = look(with_steps)
     window.page.set_viewport_size({"width": 1024, "height": 768})
