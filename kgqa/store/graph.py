@@ -70,11 +70,11 @@ def _mentions(tables: Mapping[str, pa.Table]) -> pa.Table:
     # By start within a pair; mentions are usually sorted so already, which np.lexsort keeps.
     order = np.lexsort((starts, keys))
     keys = keys[order]
-    first = order[np.flatnonzero(np.diff(keys, prepend=-1))]
-    at = first[find(keys[np.flatnonzero(np.diff(keys, prepend=-1))], _pairs(tables["links"], tables))]
-    places = {
-        name: tables["mentions"][column].take(pa.array(at)).cast(pa.int64()) for name, column in (("start", "start"), ("stop", "end"))
-    }
+    is_first = np.diff(keys, prepend=-1) != 0
+    # A link without a mention has the place -1 here, and null in the table.
+    at = np.append(order[is_first], -1)[find(keys[is_first], _pairs(tables["links"], tables))]
+    rows = pa.array(at, mask=at < 0)
+    places = {name: tables["mentions"][column].take(rows).cast(pa.int64()) for name, column in (("start", "start"), ("stop", "end"))}
     return pa.table({**{name: tables["links"][name] for name in ("document", "entity", "count")}, **places})
 
 

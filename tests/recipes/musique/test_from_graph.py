@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import kgqa
-from kgqa.errors import EmptyResult
+from kgqa.errors import EmptyResult, StorageError
 from kgqa.recipes.musique.from_graph import second_answers
 from kgqa.recipes.musique.named_entities import entity_answers
 from kgqa.recipes.musique.pool import PARAGRAPHS, SINGLE_HOP
@@ -58,7 +58,7 @@ def asked(
         kgqa.compose(domain=folder / "own.toml", source=source, filter="none", workspace=folder / "w", limit=1)
     try:
         output = Workspace(folder / "w").read_table("single_hop")
-    except FileNotFoundError:
+    except StorageError:
         return {}
     return dict(zip(output["question"].to_pylist(), output["answer"].to_pylist(), strict=True))
 
