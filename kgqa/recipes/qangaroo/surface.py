@@ -78,7 +78,10 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
         return common
     ids = frame(tables["entities"]).select(id="id").with_row_index("row").select(pl.col("id"), pl.col("row"))
     candidates = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
+    # The ids of mentions may be read as dictionaries, which do not join with the texts of other tables.
     mentions = frame(tables["mentions"]).with_columns(length=pl.col("end") - pl.col("start"))
+    mentions = mentions.filter(pl.col("length") <= common["form"].str.len_chars().max())
+    mentions = mentions.with_columns(pl.col("document", "entity").cast(pl.String))
     mentions = mentions.join(candidates, left_on=["entity", "length"], right_on=["id", "length"])
     texts = frame(tables["documents"]).select(document="id", text="text")
     mentions = mentions.join(texts, on="document", how="left")

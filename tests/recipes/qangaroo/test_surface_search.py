@@ -108,7 +108,13 @@ def tables(label: str, *names: str, text: str = "", mention: tuple[int, int] | N
 
 
 def forms_of(label: str, *names: str, text: str = "", mention: tuple[int, int] | None = None) -> set[str]:
-    found = surface_forms(tables(label, *names, text=text, mention=mention), np.array([False, True]), language="en")
+    made = tables(label, *names, text=text, mention=mention)
+    found = surface_forms(made, np.array([False, True]), language="en")
+    # Stages read the ids of mentions as dictionaries.
+    coded = made["mentions"]
+    for name in ("document", "entity"):
+        coded = coded.set_column(coded.column_names.index(name), name, coded[name].dictionary_encode())
+    assert surface_forms({**made, "mentions": coded}, np.array([False, True]), language="en").equals(found)
     assert found["entity"].unique().to_list() in ([1], [])
     assert found.select("entity", "form").is_unique().all()
     return set(found["form"])
