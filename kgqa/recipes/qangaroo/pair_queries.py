@@ -81,9 +81,11 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
     in_graph[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
     links, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
     # Count mentions as a reader would: all occurrences of possible candidates, including those that are not linked.
-    occurrences = frame(tables["occurrences"]).with_columns(pl.col("document", "entity").cast(pl.String))
+    occurrences, links_by_id = (
+        frame(tables[name]).with_columns(pl.col("document", "entity").cast(pl.String)) for name in ("occurrences", "links")
+    )
     readable = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
-    counts = frame(tables["links"]).join(readable, on=["document", "entity"], how="left", maintain_order="left")
+    counts = links_by_id.join(readable, on=["document", "entity"], how="left", maintain_order="left")
     mentions = pl.DataFrame(
         {
             "document": row_numbers(tables["links"]["document"], tables["documents"]["id"]),
