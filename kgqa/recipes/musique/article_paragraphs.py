@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from kgqa.arrays.kernel import kernel
+from kgqa.arrays.rows import row_bounds
 from kgqa.arrays.words import lengths
 from kgqa.runs.funnel import FunnelRow
 from kgqa.sources.tables import arrow, frame
@@ -66,28 +69,38 @@ def moved(spans: pl.DataFrame, places: pl.DataFrame, sizes: pl.DataFrame | None 
 def _parts(documents: pl.DataFrame, least: int) -> pl.DataFrame:
     """``row``, ``part``, ``begin``, ``stop`` of the paragraphs of the articles that have several."""
     lines = documents.select("row", "id", line=pl.col("text").str.split(LINE)).explode("line")
-    lines = lines.with_columns(words=lengths(lines["line"]), size=pl.col("line").str.len_chars().cast(pl.Int64))
-    found = []
-    for row, name, words, sizes in lines.group_by("row", maintain_order=True).agg(pl.col("id").first(), "words", "size").iter_rows():
-        bounds = _bounds(words, sizes, least)
-        found += [
-            (row, name if number == 0 else f"{name}#{number + 1}", begin, stop)
-            for number, (begin, stop) in enumerate(bounds)
-            if len(bounds) > 1
-        ]
-    return pl.DataFrame(found, schema={"row": pl.UInt32, "part": pl.String, "begin": pl.Int64, "stop": pl.Int64}, orient="row")
+    words, sizes = lengths(lines["line"]), lines["line"].str.len_chars().cast(pl.Int64)
+    offsets = row_bounds(lines["row"].rle_id().to_numpy(), len(documents))
+    article, begin, stop = _bounds(offsets, words.to_numpy(), sizes.to_numpy(), least)
+    parts = documents.select("row", "id")[article].with_columns(begin=pl.Series(begin), stop=pl.Series(stop))
+    parts = parts.with_columns(number=pl.int_range(pl.len()).over("row") + 1, several=pl.len().over("row") > 1).filter("several")
+    later = pl.concat_str("id", pl.lit("#"), "number")
+    return parts.select("row", part=pl.when(pl.col("number") == 1).then("id").otherwise(later), begin="begin", stop="stop")
 
 
-def _bounds(words: list[int], sizes: list[int], least: int) -> list[tuple[int, int]]:
-    """Begin and end, in characters, of the paragraphs of one article; ``sizes`` and ``words`` of its lines."""
-    bounds: list[tuple[int, int]] = []
-    begin = at = count = 0
-    for line_words, size in zip(words, sizes, strict=True):
-        at, count = at + size + len(LINE), count + line_words
-        if count >= least:
-            bounds.append((begin, at - len(LINE)))
-            begin, count = at, 0
-    end = at - len(LINE)
-    if begin <= end:
-        bounds = [*bounds[:-1], (bounds[-1][0], end)] if bounds else [(0, end)]
-    return bounds
+@kernel
+def _bounds(offsets, words, sizes, least):  # type: ignore[no-untyped-def]
+    """The article, begin and end (in characters) of each paragraph. The lines of article i are ``offsets[i]:offsets[i + 1]``. O(lines).
+
+    >>> columns = _bounds(np.array([0, 3, 4]), np.array([2, 3, 1, 1]), np.array([9, 11, 5, 4]), 3)
+    >>> [column.tolist() for column in columns]
+    [[0, 1], [0, 0], [27, 4]]
+    """
+    article, begins, ends = np.empty(len(words), np.int64), np.empty(len(words), np.int64), np.empty(len(words), np.int64)
+    count = 0
+    for i in range(len(offsets) - 1):
+        first = count
+        begin = at = read = 0
+        for line in range(offsets[i], offsets[i + 1]):
+            at += sizes[line] + 1
+            read += words[line]
+            if read >= least:
+                article[count], begins[count], ends[count] = i, begin, at - 1
+                count += 1
+                begin, read = at, 0
+        if begin < at:  # the rest belongs to the paragraph before it, if there is one
+            if count == first:
+                article[count], begins[count] = i, begin
+                count += 1
+            ends[count - 1] = at - 1
+    return article[:count].copy(), begins[:count].copy(), ends[:count].copy()
