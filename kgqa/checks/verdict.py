@@ -116,12 +116,13 @@ def _shortcuts(baselines: Mapping[str, list[dict[str, Any]]], figures: Mapping[s
 
 
 def _variant(run: Run) -> str:
-    """A key of ``PURPOSES``: the recipe, or ``paper`` for the recipe of WikiHop and MedHop without grades."""
+    """A key of ``PURPOSES``: the recipe, or ``paper`` for the recipe of WikiHop and MedHop without grades and limits on baselines."""
     settings = run.domain.settings
     if settings.recipe != RECIPE:
         return settings.recipe
     qangaroo = settings.section(QangarooSettings)
-    return RECIPE if qangaroo.evidence.use or qangaroo.queries != "relations" else "paper"
+    is_limited = min(qangaroo.bias.position_share, qangaroo.bias.count_share, qangaroo.bias.train_share) < 1
+    return RECIPE if qangaroo.evidence.use or is_limited or qangaroo.queries != "relations" else "paper"
 
 
 def _labels(run: Run) -> dict[str, str]:

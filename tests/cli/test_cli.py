@@ -368,6 +368,7 @@ def test_the_result_comes_first_and_is_short(seed_wikidata: Path, cli: Cli, monk
     assert lines[1] == "Main reasons for rejection:"
     assert any(re.match(r"Best shortcut baseline on dev: [\w -]+, [\d.]+% of 18 samples, chance [\d.]+%$", line) for line in lines)
     assert "No --source given" in outcome.out
+    assert "kgqa generate is for readers that choose a candidate" in outcome.out
     long = cli("generate", "--domain", "wikidata", "--workspace", seed_wikidata, "--verbose").out
     assert "What was dropped, and why" in long
     assert " 0 │" not in long.partition("Shortcut baselines")[0]
