@@ -18,7 +18,7 @@ EXAMPLES = {
     ),
     "validate": ("kgqa validate wikidata", "kgqa validate medline --workspace medline"),
     "estimate": ("kgqa estimate wikidata", "kgqa estimate companies --workspace companies --share 0.5"),
-    "relations": ("kgqa relations wikidata", "kgqa relations wikidata --sort facts --out relations.tsv"),
+    "relations": ("kgqa relations wikidata --recipe entailed", "kgqa relations wikidata --recipe entailed --sort facts --out r.tsv"),
     "show": (f"kgqa show {_WIKIHOP}", f"kgqa show {_WIKIHOP} --masked"),
     "query": (
         "kgqa query hubs --limit 5",

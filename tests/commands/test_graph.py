@@ -78,7 +78,7 @@ def test_a_neighbourhood_is_the_ego_graph_of_the_whole_one(seed: str, request: p
             assert_same(result, around)
             assert result.graph == {kind: name, "hops": hops, "limit": MANY, "cuts": []}
             asked += result.number_of_edges() > 1
-    assert asked > 5
+    assert asked > 2
 
 
 def test_hubs_are_cut_where_it_says(seed_wikidata: Path) -> None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+if sys.version_info < (3, 12):  # setuptools refuses to load where an earlier test has loaded Python's own distutils
+    os.environ.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")
 
 torch = pytest.importorskip("torch", reason="the extra [readers] is not installed")
 
