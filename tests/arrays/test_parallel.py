@@ -42,7 +42,8 @@ def _with_shared(function: Callable[..., R], shared: tuple[Any, ...], part: obje
 
 
 @pytest.mark.slow
-def test_processes_give_the_bytes_of_threads(seed_wikidata: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_give_the_bytes_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = kgqa.generate("wikidata", workspace=tmp_path / "threads", recipe="entailed")
     engine = Processes()
 
     @contextmanager
@@ -50,14 +51,14 @@ def test_processes_give_the_bytes_of_threads(seed_wikidata: Path, tmp_path: Path
         yield engine
 
     monkeypatch.setattr(generate, "opened_engine", opened)
-    report = kgqa.generate("wikidata", workspace=tmp_path / "w")
-    assert engine.parts > 1
-    finished = seed_wikidata / "datasets" / report.dataset.name
+    report = kgqa.generate("wikidata", workspace=tmp_path / "w", recipe="entailed")
+    assert engine.parts > 10
+    finished = threads.dataset
     names = sorted(path.relative_to(finished) for path in finished.rglob("*") if path.is_file() and path.suffix != ".json")
     assert names
     for name in names:
         assert (report.dataset / name).read_bytes() == (finished / name).read_bytes(), name
-    for path in (seed_wikidata / "tables").glob("*.parquet"):
+    for path in (tmp_path / "threads" / "tables").glob("*.parquet"):
         assert (tmp_path / "w" / "tables" / path.name).read_bytes() == path.read_bytes(), path.name
 
 

@@ -71,14 +71,14 @@ def test_a_neighbourhood_is_the_ego_graph_of_the_whole_one(seed: str, request: p
     whole = plain(rows)
     assert_same(kgqa.graph(place), whole)
     asked = 0
-    for kind, name in starts(rows, 240):
+    for kind, name in starts(rows, 120):
         for hops in (1, 2):
             around = nx.ego_graph(whole, NODES[kind].mark + name, radius=hops, undirected=True)
             result = kgqa.graph(place, **{kind: name}, hops=hops, limit=MANY)  # type: ignore[arg-type]
             assert_same(result, around)
             assert result.graph == {kind: name, "hops": hops, "limit": MANY, "cuts": []}
             asked += result.number_of_edges() > 1
-    assert asked > 2
+    assert asked > 5
 
 
 def test_hubs_are_cut_where_it_says(seed_wikidata: Path) -> None:

@@ -283,7 +283,9 @@ def test_an_object_that_is_not_what_its_record_says_is_named(
     assert len(kgqa.generate("medline", workspace=URL).reused) == STAGES + 1
 
 
-@pytest.mark.parametrize("content", [b"{", b'{"stage": "link_mentions"}'])
+@pytest.mark.parametrize(
+    "content", [b"{", b'{"stage": "link_mentions"}', *(pytest.param(part, marks=pytest.mark.thorough) for part in (b"[]", b"{}"))]
+)
 def test_a_damaged_record_counts_for_nothing(finished: ObjectServer, machine: Machine, content: bytes) -> None:
     finished.put("made/med/tables/link_mentions.json", content)
     machine.use("second")
@@ -370,6 +372,14 @@ def test_commands_read_the_workspace(finished: ObjectServer, seed_medline: Path,
     assert (loaded.status, "291 samples" in loaded.out) == (0, True), loaded.err
     assert cli("show", f"{URL}/datasets/medhop").status == 0
     assert uploads(finished) == []
+    shutil.copytree(seed_medline, tmp_path / "copy")
+    measured = ("relations", "medline", "--recipe", "entailed", "--workspace")
+    remote, local = (cli(*measured, place) for place in (URL, tmp_path / "copy"))
+    assert (remote.status, remote.err) == (0, "")
+    assert remote.out.splitlines()[-3:] == local.out.splitlines()[-3:]
+    uploads(finished)
+    assert cli(*measured, URL).status == 0
+    assert uploads(finished) == [f"/{BUCKET}/made/med/run.json"], "relations is a run; the others only read"
 
 
 @pytest.mark.slow

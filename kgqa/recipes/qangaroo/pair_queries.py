@@ -81,18 +81,10 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
     in_graph[row_numbers(tables["edges"]["document"], tables["documents"]["id"])] = True
     links, occurring = stated(tables["links"], tables), stated(tables["occurrences"], tables)
     # Count mentions as a reader would: all occurrences of possible candidates, including those that are not linked.
-    occurrences, links_by_id = (
-        frame(tables[name]).with_columns(pl.col("document", "entity").cast(pl.String)) for name in ("occurrences", "links")
-    )
-    readable = occurrences.group_by("document", "entity").agg(read=pl.col("start").n_unique())
-    counts = links_by_id.join(readable, on=["document", "entity"], how="left", maintain_order="left")
-    mentions = pl.DataFrame(
-        {
-            "document": row_numbers(tables["links"]["document"], tables["documents"]["id"]),
-            "entity": row_numbers(tables["links"]["entity"], tables["entities"]["id"]),
-            "count": counts.select(pl.max_horizontal("count", pl.col("read").fill_null(0).cast(pl.Int64))).to_series(),
-        }
-    )
+    link_rows, occurrence_rows = (_with_numbers(tables[name], tables) for name in ("links", "occurrences"))
+    readable = occurrence_rows.group_by("document", "entity").agg(read=pl.col("start").n_unique())
+    counts = link_rows.join(readable, on=["document", "entity"], how="left", maintain_order="left")
+    mentions = counts.select("document", "entity", count=pl.max_horizontal("count", pl.col("read").fill_null(0).cast(pl.Int64)))
     return PairTables(
         ends=np.asarray(pc.equal(tables["entities"]["kind"], settings.endpoint_kind)), in_graph=in_graph, linked=links,
         named=Adjacency.from_pairs(
@@ -100,6 +92,12 @@ def pair_tables(tables: Mapping[str, pa.Table], settings: QangarooSettings) -> P
         ),
         mentions=mentions.filter(pl.Series(in_graph[mentions["document"].to_numpy()], dtype=pl.Boolean)),
     )  # fmt: skip
+
+
+def _with_numbers(table: pa.Table, tables: Mapping[str, pa.Table]) -> pl.DataFrame:
+    """``table`` with the rows of its documents and entities in place of their ids."""
+    numbers = {name: row_numbers(table[name], tables[ids]["id"]) for name, ids in (("document", "documents"), ("entity", "entities"))}
+    return frame(table.drop_columns(list(numbers))).with_columns(**{name: pl.Series(rows) for name, rows in numbers.items()})
 
 
 class PairFinder:

@@ -17,7 +17,7 @@ from kgqa.arrays.rows import row_bounds
 from kgqa.formats.qangaroo import PLACEHOLDER
 from kgqa.linking.dictionary import EXACT, FREE, INITIAL
 from kgqa.linking.words import plain_words
-from kgqa.recipes.qangaroo.corpus import Places
+from kgqa.recipes.qangaroo.corpus import Places, places
 from kgqa.recipes.qangaroo.samples import BoolArray
 from kgqa.settings.linking import is_english
 from kgqa.sources.tables import frame
@@ -76,36 +76,31 @@ def _function_words(names: pl.DataFrame, tables: Mapping[str, pa.Table]) -> pl.D
     common = names.filter(pl.col("form").is_in(sorted(plain_words(FUNCTION_WORD))))
     if common.is_empty():
         return common
-    ids = frame(tables["entities"]).select(id="id").with_row_index("row").select(pl.col("id"), pl.col("row"))
-    candidates = common.join(ids, left_on="entity", right_on="row").with_columns(length=pl.col("form").str.len_chars().cast(pl.Int32))
-    # The ids of mentions may be read as dictionaries, which do not join with the texts of other tables.
-    mentions = frame(tables["mentions"]).with_columns(length=pl.col("end") - pl.col("start"))
-    mentions = mentions.filter(pl.col("length") <= common["form"].str.len_chars().max())
-    mentions = mentions.with_columns(pl.col("document", "entity").cast(pl.String))
-    mentions = mentions.join(candidates, left_on=["entity", "length"], right_on=["id", "length"])
-    texts = frame(tables["documents"]).select(document="id", text="text")
-    mentions = mentions.join(texts, on="document", how="left")
-    lower_mentions = mentions.filter(pl.col("text").str.slice(pl.col("start"), pl.col("length")).str.to_lowercase() == pl.col("form"))
-    return common.join(lower_mentions.select(entity="entity_right", form="form"), on=["entity", "form"], how="anti")
+    linked = _expressions(places(tables["mentions"], tables), tables["documents"]["text"])
+    linked = linked.select(entity=pl.col("entity").cast(pl.UInt32), form=pl.col("word").str.to_lowercase())
+    return common.join(linked, on=["entity", "form"], how="anti")
 
 
-def function_words_at(places: Places, texts: pa.ChunkedArray) -> pl.DataFrame:
-    """The ``places`` that are function words in lower case: ``place`` (row), ``entity`` and ``word``."""
-    words = plain_words(FUNCTION_WORD)
-    lengths = places.end - places.start
-    short = np.flatnonzero(lengths <= max(map(len, words)))
-    text = np.repeat(np.arange(len(texts)), np.diff(places.offsets))[short]
-    found = pl.DataFrame({"place": short, "entity": places.entity[short], "start": places.start[short], "length": lengths[short]})
-    found = found.with_columns(text=pl.Series(texts).gather(text))
-    word = pl.col("text").str.slice("start", "length")
-    return found.select("place", "entity", word=word).filter(pl.col("word").is_in(sorted(words)))
+def _expressions(spans: Places, texts: pa.ChunkedArray) -> pl.DataFrame:
+    """The ``spans`` that are no longer than a function word: ``place`` (row), ``entity`` and ``word``, as the text has it."""
+    lengths = spans.end - spans.start
+    short = np.flatnonzero(lengths <= max(map(len, plain_words(FUNCTION_WORD))))
+    text = np.repeat(np.arange(len(texts)), np.diff(spans.offsets))[short]
+    table = pl.DataFrame({"place": short, "entity": spans.entity[short], "start": spans.start[short], "length": lengths[short]})
+    table = table.with_columns(text=pl.Series(texts).gather(text))
+    return table.select("place", "entity", word=pl.col("text").str.slice("start", "length"))
 
 
-def without_function_words(places: Places, texts: pa.ChunkedArray, *, linked: pl.DataFrame) -> Places:
-    """The ``places`` without function words, except those with the entity and word of a row of ``linked``."""
-    unlinked = function_words_at(places, texts).join(linked, on=["entity", "word"], how="anti")["place"].to_numpy()
-    text = np.delete(np.repeat(np.arange(len(texts)), np.diff(places.offsets)), unlinked)
-    entity, start, end = (np.delete(column, unlinked) for column in (places.entity, places.start, places.end))
+def function_words_at(spans: Places, texts: pa.ChunkedArray) -> pl.DataFrame:
+    """The ``spans`` that are function words in lower case: ``place`` (row), ``entity`` and ``word``."""
+    return _expressions(spans, texts).filter(pl.col("word").is_in(sorted(plain_words(FUNCTION_WORD))))
+
+
+def without_function_words(spans: Places, texts: pa.ChunkedArray, *, linked: pl.DataFrame) -> Places:
+    """The ``spans`` without function words, except those with the entity and word of a row of ``linked``."""
+    unlinked = function_words_at(spans, texts).join(linked, on=["entity", "word"], how="anti")["place"].to_numpy()
+    text = np.delete(np.repeat(np.arange(len(texts)), np.diff(spans.offsets)), unlinked)
+    entity, start, end = (np.delete(column, unlinked) for column in (spans.entity, spans.start, spans.end))
     return Places(offsets=row_bounds(text, len(texts)), entity=entity, start=start, end=end)
 
 
