@@ -137,7 +137,7 @@ def test_the_small_task_is_learned_with_lora(bidirectional: bool, decoder: str, 
     some = questions(4, shown=2)
     settings = {"lora_rank": 8, "bidirectional": bidirectional}
     reader = fitted(
-        "ee", decoder, tmp_path / "fit", some, epochs=60, settings=settings, learning_rate=0.01, gradient_checkpointing=True
+        "ee", decoder, tmp_path / "fit", some, epochs=100, settings=settings, learning_rate=0.003, gradient_checkpointing=True
     )  # fmt: skip
     found = said(reader, some)
     assert right(found, some) == len(some)
